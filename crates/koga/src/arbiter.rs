@@ -1,0 +1,196 @@
+//! Rivals are weighed by what they win. What loses stays in the report, with the winner and the rule.
+
+use shakmaty::{Bitboard, Square};
+
+use crate::{
+    line::Line,
+    material::value,
+    tactic::{Detections, Finding, FindingRole, Mark, Rejection, Rule, Tactic},
+};
+
+/// What Koga has to say of a line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Index into `findings` of what a player would name first.
+    pub headline: Option<usize>,
+    /// What stands: motifs before follow-ups before what was there already, the weightiest first.
+    pub findings: Vec<Finding>,
+    /// What a rival on the same ply, or the mate at the end, made needless.
+    pub superseded: Vec<Superseded>,
+    /// Shapes that a rule refused, by ply.
+    pub rejections: Vec<Rejection>,
+}
+
+/// A finding that lost against another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Superseded {
+    /// What lost.
+    pub finding: Finding,
+    /// What it lost against.
+    pub by: Tactic,
+    /// The rule that decided.
+    pub rule: Rule,
+}
+
+/// A mate beats what never mattered on the way to it.
+pub const R3: Rule = Rule { id: "R3", text: "The line ends in mate: its targets never mattered." };
+/// Fork against its rivals.
+pub const F10: Rule = Rule { id: "F10", text: "The rival on the same move wins more." };
+/// Discovered attack against a pinned defender.
+pub const A8: Rule = Rule { id: "A8", text: "The rival on the same move wins more, or says it more exactly." };
+/// The more specific tactic against the double attack.
+pub const D11: Rule = Rule { id: "D11", text: "The more specific tactic says the same." };
+/// The bigger tactic against the capture that makes it.
+pub const A7: Rule = Rule { id: "A7", text: "The same move does more than capture." };
+/// Pinned defender against the pin.
+pub const P8: Rule = Rule { id: "P8", text: "The capture that the pin makes possible says more." };
+/// Capture of what an earlier finding won.
+pub const H3: Rule = Rule { id: "H3", text: "The capture cashes in what the earlier tactic won." };
+/// Relevance.
+pub const R1: Rule = Rule { id: "R1", text: "The line passes it over, and it forced nothing." };
+
+/// The rules by which rivals are weighed.
+pub const RULES: &[Rule] = &[R3, F10, A8, D11, A7, P8, H3, R1];
+
+/// Tactics from the most to the least specific: the order in which ties are broken.
+const PRECEDENCE: [Tactic; 14] = [
+    Tactic::BackRankMate,
+    Tactic::Checkmate,
+    Tactic::PinnedDefender,
+    Tactic::DiscoveredAttack,
+    Tactic::Fork,
+    Tactic::XRay,
+    Tactic::Pin,
+    Tactic::DoubleAttack,
+    Tactic::TrappedPiece,
+    Tactic::RemovingTheDefender,
+    Tactic::HangingCapture,
+    Tactic::DiscoveredCheck,
+    Tactic::DoubleCheck,
+    Tactic::Sacrifice,
+];
+
+/// Weighs what was detected.
+pub fn arbitrate(line: &Line, detections: Detections) -> Report {
+    let Detections { mut findings, mut rejections } = detections;
+    if findings.is_empty() {
+        return Report { rejections, ..Report::default() };
+    }
+    findings.retain(|finding| {
+        let passed_over = is_passed_over(line, finding);
+        if passed_over {
+            let squares = finding.targets.iter().copied().collect::<Bitboard>().with(finding.piece);
+            rejections.push(Rejection { tactic: finding.tactic, ply: finding.ply, rule: R1, squares });
+        }
+        !passed_over
+    });
+    rejections.sort_by_key(|rejection| rejection.ply);
+
+    let verdicts: Vec<Option<(Tactic, Rule)>> =
+        findings.iter().map(|finding| superseded_by(line, finding, &findings)).collect();
+    let mut report = Report { rejections, ..Report::default() };
+    for (finding, verdict) in findings.into_iter().zip(verdicts) {
+        match verdict {
+            Some((by, rule)) => report.superseded.push(Superseded { finding, by, rule }),
+            None => report.findings.push(finding),
+        }
+    }
+    report.findings.sort_by_key(|finding| (finding.role, precedence(finding)));
+    report.superseded.sort_by_key(|lost| (lost.finding.ply, precedence(&lost.finding)));
+    report.headline = headline(&report.findings);
+    report
+}
+
+/// The mate if there is one, else the first motif, else the first follow-up.
+fn headline(findings: &[Finding]) -> Option<usize> {
+    let of_role = |role| findings.iter().position(|finding| finding.role == role);
+    findings
+        .iter()
+        .position(|finding| finding.tactic.is_mate())
+        .or_else(|| of_role(FindingRole::Motif))
+        .or_else(|| of_role(FindingRole::FollowUp))
+}
+
+/// What the line pays before what it does not show before what it passes over; then the heavier, then the more specific,
+/// then the earlier. A sacrifice is only the price of something else.
+fn precedence(finding: &Finding) -> impl Ord + use<> {
+    let relevance = match finding.won {
+        _ if finding.tactic.is_mate() => 0,
+        Some(won) if won > 0 => 1,
+        None => 2,
+        Some(_) => 3,
+    };
+    let rank = PRECEDENCE.iter().position(|tactic| *tactic == finding.tactic);
+    (finding.tactic == Tactic::Sacrifice, relevance, -finding.weight(), rank, finding.ply, finding.piece)
+}
+
+/// A fork or double attack on a later ply that the line does not cash in and that forced nothing (R1).
+fn is_passed_over(line: &Line, finding: &Finding) -> bool {
+    let applies = matches!(finding.tactic, Tactic::Fork | Tactic::DoubleAttack)
+        && finding.role == FindingRole::FollowUp
+        && finding.won == Some(0);
+    if !applies {
+        return false;
+    }
+    let after = &line.positions[finding.ply];
+    let board = shakmaty::Position::board(after);
+    let worth = |sq: &Square| board.role_at(*sq).map_or(0, value);
+    let heaviest = finding.targets.iter().map(worth).max();
+    let moved_away = line.moves.get(finding.ply).and_then(|m| m.from()).is_some_and(|from| {
+        finding.targets.contains(&from) && Some(worth(&from)) == heaviest
+    });
+    !shakmaty::Position::is_check(after) && !moved_away
+}
+
+/// The rival that makes a finding needless, and the rule that says so.
+fn superseded_by(line: &Line, finding: &Finding, all: &[Finding]) -> Option<(Tactic, Rule)> {
+    let rivals = || all.iter().filter(|rival| rival.ply == finding.ply && rival.role != FindingRole::Enabling);
+    let stronger = |tactics: &[Tactic]| {
+        rivals().filter(|rival| tactics.contains(&rival.tactic)).min_by_key(|rival| precedence(rival))
+    };
+    let unpaid = finding.won.is_none_or(|won| won == 0);
+    let mate = all.iter().find(|other| other.tactic.is_mate());
+    match finding.tactic {
+        Tactic::Fork | Tactic::DoubleAttack if unpaid && mate.is_some() => mate.map(|mate| (mate.tactic, R3)),
+        Tactic::Fork | Tactic::DiscoveredAttack | Tactic::PinnedDefender => {
+            if finding.role == FindingRole::Enabling {
+                return None;
+            }
+            let best = rivals()
+                .filter(|rival| is_weighed(rival))
+                .min_by_key(|rival| (-rival.weight(), precedence(rival)))
+                .filter(|best| best.tactic != finding.tactic)?;
+            let about_fork = [best.tactic, finding.tactic].contains(&Tactic::Fork);
+            Some((best.tactic, if about_fork { F10 } else { A8 }))
+        }
+        Tactic::DoubleAttack => stronger(&SPECIFIC).map(|rival| (rival.tactic, D11)),
+        Tactic::HangingCapture => {
+            let same_move = stronger(&SPECIFIC).filter(|rival| rival.weight() >= finding.weight());
+            same_move.map(|rival| (rival.tactic, A7)).or_else(|| Some((cashed_in(line, finding, all)?, H3)))
+        }
+        Tactic::Pin => {
+            let capture = rivals().find(|rival| {
+                rival.tactic == Tactic::PinnedDefender && rival.marked(Mark::Defender).contains(finding.targets[0])
+            });
+            capture.map(|rival| (rival.tactic, P8))
+        }
+        _ => None,
+    }
+}
+
+/// The tactics that are weighed against each other on one ply.
+const SPECIFIC: [Tactic; 3] = [Tactic::PinnedDefender, Tactic::DiscoveredAttack, Tactic::Fork];
+
+fn is_weighed(finding: &Finding) -> bool {
+    SPECIFIC.contains(&finding.tactic)
+}
+
+/// The earlier finding whose target this capture takes.
+fn cashed_in(line: &Line, capture: &Finding, all: &[Finding]) -> Option<Tactic> {
+    let victim = line.origin(capture.targets[0], capture.ply - 1);
+    let earlier = all.iter().filter(|other| other.ply < capture.ply && other.role != FindingRole::Enabling);
+    earlier
+        .filter(|other| other.tactic != Tactic::Sacrifice && other.tactic != Tactic::HangingCapture)
+        .find(|other| other.targets.iter().any(|sq| line.origin(*sq, other.ply) == victim))
+        .map(|other| other.tactic)
+}

@@ -1,0 +1,52 @@
+//! Pieces that shield something more valuable from a slider.
+
+use arrayvec::ArrayVec;
+use shakmaty::{Bitboard, Board, Color, Role, Square, attacks::between};
+
+use crate::{
+    attacks::{attacked_from, sliders},
+    material::value,
+};
+
+/// An enemy piece alone on a slider's line before its king or a more valuable piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pin {
+    /// The slider.
+    pub pinner: Square,
+    /// The piece on its line.
+    pub pinned: Square,
+    /// What stands directly behind it: the king, or a piece worth more than the pinned one.
+    pub rear: Square,
+    /// Whether the rear piece is the king.
+    pub absolute: bool,
+}
+
+/// A list of pins: more than a legal position holds.
+pub type Pins = ArrayVec<Pin, 64>;
+
+/// All pins by the sliders of `color`, absolute and relative: geometry and worth only.
+pub fn pins(board: &Board, color: Color, occupied: Bitboard) -> Pins {
+    let theirs = board.by_color(!color) & occupied;
+    let mut pins = Pins::new();
+    for pinner in sliders(board, color) & occupied {
+        let sees = attacked_from(board, pinner, occupied);
+        let screens = sees & theirs & !board.kings();
+        if screens.is_empty() {
+            continue;
+        }
+        let through = attacked_from(board, pinner, occupied & !screens) & theirs & !sees;
+        for rear in through {
+            let Some(pinned) = (between(pinner, rear) & screens).first() else { continue };
+            let (Some(front), Some(back)) = (board.role_at(pinned), board.role_at(rear)) else { continue };
+            if value(back) > value(front) {
+                pins.push(Pin { pinner, pinned, rear, absolute: back == Role::King });
+            }
+        }
+    }
+    pins
+}
+
+/// The men of the other side that sliders of `color` pin to their king.
+pub fn pinned_to_king(board: &Board, color: Color, occupied: Bitboard) -> Bitboard {
+    pins(board, color, occupied).iter().filter(|pin| pin.absolute).map(|pin| pin.pinned).collect()
+}

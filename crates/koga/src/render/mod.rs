@@ -1,0 +1,5 @@
+//! From reports to text, JSON and pictures.
+
+pub mod diagram;
+pub mod json;
+mod pieces;

@@ -1,0 +1,230 @@
+//! What every rule asks about one of our plies, worked out once.
+
+use arrayvec::ArrayVec;
+use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square, attacks::between};
+
+use crate::{
+    attacks::{attacked_from, attackers, defenders, is_legal_capture, sliders},
+    exchange::exchange_value,
+    line::{Line, Ply, captured, moved},
+    material::{Points, value},
+};
+
+/// A slider of ours and an enemy piece that it attacks since a move opened its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Discovery {
+    /// The slider.
+    pub slider: Square,
+    /// What it attacks now.
+    pub target: Square,
+}
+
+/// One of our plies, and the facts of the position after it.
+#[derive(Debug, Clone)]
+pub struct Survey<'l> {
+    /// The whole line.
+    pub line: &'l Line,
+    /// The number of the ply: odd.
+    pub ply: usize,
+    /// The move.
+    pub m: Move,
+    /// The position before it.
+    pub before: &'l Chess,
+    /// The position after it.
+    pub after: &'l Chess,
+    /// The board after it.
+    pub board: &'l Board,
+    /// All men after it.
+    pub occupied: Bitboard,
+    /// Our colour.
+    pub us: Color,
+    /// Their colour.
+    pub them: Color,
+    /// Their men after it.
+    pub theirs: Bitboard,
+    /// Where the moved piece came from. Of a castling move this is the rook.
+    pub from: Square,
+    /// Where the moved piece stands now.
+    pub to: Square,
+    /// What the moved piece is now: a promoted pawn is what it became.
+    pub role: Role,
+    /// What the move took, and where.
+    pub captured: Option<(Square, Role)>,
+    /// Their king.
+    pub king: Square,
+    /// Our pieces that give check.
+    pub checkers: Bitboard,
+    /// The line's answer to the move.
+    pub reply: Option<Move>,
+    /// Lines that the move opened onto enemy pieces. Castling opens none.
+    pub discoveries: ArrayVec<Discovery, 8>,
+}
+
+impl<'l> Survey<'l> {
+    /// Looks at one of our plies.
+    pub fn new(line: &'l Line, ply: Ply<'l>) -> Survey<'l> {
+        let Ply { number, before, m, after } = ply;
+        let board = after.board();
+        let us = before.turn();
+        let (from, to) = match moved(m) {
+            [_, Some(rook)] => rook,
+            [Some(piece), None] => piece,
+            [None, None] => unreachable!("no drops in chess"),
+        };
+        let king = board.king_of(!us).expect("a king in every position");
+        let mut survey = Survey {
+            line,
+            ply: number,
+            m,
+            before,
+            after,
+            board,
+            occupied: board.occupied(),
+            us,
+            them: !us,
+            theirs: board.by_color(!us),
+            from,
+            to,
+            role: board.role_at(to).expect("the moved piece stands where it went"),
+            captured: captured(m),
+            king,
+            checkers: after.checkers(),
+            reply: line.moves.get(number).copied(),
+            discoveries: ArrayVec::new(),
+        };
+        survey.discoveries = survey.discover();
+        survey
+    }
+
+    /// Squares attacked from a square after the move.
+    pub fn attacks(&self, from: Square) -> Bitboard {
+        attacked_from(self.board, from, self.occupied)
+    }
+
+    /// The worth of what stands on a square; 0 for nothing.
+    pub fn value(&self, sq: Square) -> Points {
+        self.board.role_at(sq).map_or(0, value)
+    }
+
+    /// Whether our piece on `from`, which attacks `to`, could take there if it were our move.
+    pub fn can_capture(&self, from: Square, to: Square) -> bool {
+        is_legal_capture(self.board, from, to, self.us, self.occupied)
+    }
+
+    /// Enemy men that could take back after our piece on `capturer` took on `sq`.
+    pub fn guards(&self, sq: Square, capturer: Square) -> Bitboard {
+        defenders(self.board, sq, capturer, self.them, self.occupied)
+    }
+
+    /// What we would win on a square if it were our move.
+    pub fn exchange(&self, sq: Square) -> Points {
+        exchange_value(self.board, sq, self.us, self.occupied)
+    }
+
+    /// What we would have won on a square before the move.
+    pub fn exchange_before(&self, sq: Square) -> Points {
+        exchange_value(self.before.board(), sq, self.us, self.before.board().occupied())
+    }
+
+    /// What the enemy, to move, wins by taking our piece on a square.
+    pub fn loss(&self, sq: Square) -> Points {
+        exchange_value(self.board, sq, self.them, self.occupied)
+    }
+
+    /// What the moved piece attacks now and did not attack from where it came.
+    pub fn newly_attacked(&self) -> Bitboard {
+        let before = self.before.board();
+        self.attacks(self.to) & self.theirs & !attacked_from(before, self.from, before.occupied())
+    }
+
+    /// Where the enemy piece stands that takes the moved piece on the next ply of the line.
+    pub fn refuter(&self) -> Option<Square> {
+        let reply = self.reply?;
+        captured(reply).filter(|(sq, _)| *sq == self.to).and(reply.from())
+    }
+
+    /// Whether the moved piece survives the reply: the line's next ply does not take it or, where the line ends,
+    /// taking it wins nothing.
+    pub fn survives(&self) -> bool {
+        match self.reply {
+            Some(_) => self.refuter().is_none(),
+            None => self.loss(self.to) <= 0,
+        }
+    }
+
+    /// Whether the move mates.
+    pub fn is_mate(&self) -> bool {
+        self.reply.is_none() && self.checkers.any() && self.after.is_checkmate()
+    }
+
+    /// Whether the move takes back on the square where the enemy has just taken.
+    pub fn is_recapture(&self) -> bool {
+        let previous = match self.ply {
+            1 => self.line.setup,
+            ply => Some(self.line.moves[ply - 2]),
+        };
+        self.captured.is_some() && previous.is_some_and(|m| m.is_capture() && m.to() == self.m.to())
+    }
+
+    /// What the line shows won of the men standing on `targets` after this ply: the balance once the capture of one
+    /// of them is settled, against the balance now, and not below 0. A target counts where it stands, and where it
+    /// went if we take it on our very next move. 0 if one of them could have been taken with profit and was not;
+    /// `None` if the line ends before that.
+    pub fn payoff(&self, targets: Bitboard) -> Option<Points> {
+        let mut standing = targets;
+        let mut went: Option<Square> = None;
+        let mut could = false;
+        for number in self.ply + 1..=self.line.len() {
+            let m = self.line.moves[number - 1];
+            let taken = captured(m).map(|(sq, _)| sq);
+            let ours = number % 2 == 1;
+            if ours {
+                if taken.is_some_and(|sq| standing.contains(sq) || went == Some(sq)) {
+                    return Some((self.line.settled_balance(number) - self.line.balance(self.ply)).max(0));
+                }
+                let before = &self.line.positions[number - 1];
+                could = could
+                    || standing.into_iter().any(|sq| {
+                        exchange_value(before.board(), sq, self.us, before.board().occupied()) > 0
+                    });
+                went = None;
+            }
+            for (from, to) in moved(m).into_iter().flatten() {
+                if standing.contains(from) && number == self.ply + 1 {
+                    went = Some(to);
+                }
+                standing.discard(from);
+            }
+            if let Some(sq) = taken {
+                standing.discard(sq);
+            }
+        }
+        could.then_some(0)
+    }
+
+    fn discover(&self) -> ArrayVec<Discovery, 8> {
+        let mut found = ArrayVec::new();
+        if self.m.is_castle() {
+            return found;
+        }
+        let mut emptied = Bitboard::from_square(self.from);
+        if let Some((sq, _)) = self.captured {
+            emptied.add(sq);
+        }
+        emptied &= !self.occupied;
+        let was = self.before.board().occupied();
+        let seers = emptied
+            .into_iter()
+            .fold(Bitboard::EMPTY, |all, sq| all | attackers(self.board, sq, self.us, self.occupied))
+            & sliders(self.board, self.us);
+        for slider in seers.without(self.to) {
+            let opened = self.attacks(slider) & self.theirs & !attacked_from(self.board, slider, was);
+            for target in opened {
+                if (between(slider, target) & emptied).any() && !found.is_full() {
+                    found.push(Discovery { slider, target });
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,60 @@
+//! A **back-rank mate** is mate by a rook or queen along the king's first rank, with the king's own men in its way.
+//!
+//! # Reported when
+//!
+//! The last move of the line is ours and mates; a rook or queen gives the check along the rank that is the king's
+//! first; and a man of its own bars the king a square in front of it that we do not attack: without that man it
+//! could step out.
+//!
+//! # Not reported when
+//!
+//! - The check comes from elsewhere, or the king stands on another rank: that is checkmate.
+//! - No man of its own bars the way: all squares in front are attacked by us (B1).
+//!
+//! # Known gaps
+//!
+//! None.
+
+use shakmaty::{Bitboard, Role, attacks::king_attacks};
+
+use super::checkmate::finding;
+use crate::{
+    attacks::attackers,
+    survey::Survey,
+    tactic::{Detections, Rule, Tactic},
+};
+
+pub(super) const B1: Rule = Rule { id: "B1", text: "Mate on the first rank, but its own men do not bar the king's way." };
+
+/// The rules by which a back-rank mate is refused.
+pub(super) const RULES: &[Rule] = &[B1];
+
+pub(super) fn detect(s: &Survey, out: &mut Detections) {
+    if !s.is_mate() || !along_first_rank(s) {
+        return;
+    }
+    if is_back_rank(s) {
+        out.findings.push(finding(s, Tactic::BackRankMate));
+    } else {
+        out.reject(Tactic::BackRankMate, s.ply, B1, s.checkers.with(s.king));
+    }
+}
+
+/// Whether the mate on the board is a back-rank mate.
+pub(super) fn is_back_rank(s: &Survey) -> bool {
+    along_first_rank(s) && barred(s).any()
+}
+
+/// Squares in front of the king on which only its own men keep it from stepping out.
+pub(super) fn barred(s: &Survey) -> Bitboard {
+    let front = king_attacks(s.king) & !Bitboard::from_rank(s.king.rank());
+    let without_king = s.occupied.without(s.king);
+    (front & s.theirs).into_iter().filter(|sq| attackers(s.board, *sq, s.us, without_king).is_empty()).collect()
+}
+
+fn along_first_rank(s: &Survey) -> bool {
+    s.king.rank() == s.them.backrank()
+        && s.checkers.into_iter().any(|sq| {
+            sq.rank() == s.king.rank() && matches!(s.board.role_at(sq), Some(Role::Rook | Role::Queen))
+        })
+}

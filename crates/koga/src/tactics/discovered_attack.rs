@@ -1,0 +1,131 @@
+//! A **discovered attack** is a move that leaves the line of a rook, bishop or queen behind it, so that this
+//! piece attacks something it did not attack before.
+//!
+//! # Reported when
+//!
+//! The moved piece (or the pawn taken en passant) was the only man between our slider and an enemy piece, and
+//! the slider attacks that piece now (A1, A2). It counts at once if taking the target wins material with the slider
+//! taking part: the target is undefended, outnumbered, or worth more than the slider (A4). Otherwise
+//! the line must show the target captured where it stands, or the target is the king (A5). After a piece given
+//! up on the first ply and taken on the second, a discovery on the third is the motif: the sacrifice exists to
+//! make it (A9).
+//!
+//! # Not reported when
+//!
+//! - Taking the target would win nothing, or would have won as much without the slider, and the line does not
+//!   take it where it stands (A4, A5).
+//! - The target is only ever captured elsewhere, because it took something there: a phantom (A6).
+//! - A fork or pinned defender on the same ply wins more (A8): superseded.
+//! - The move is castling (A2).
+//!
+//! # Known gaps
+//!
+//! Whether the target can leave with a threat of its own, or take the slider first, is left to the line.
+
+use shakmaty::{Bitboard, Role, Square};
+
+use crate::{
+    attacks::attackers,
+    exchange::{capture_value, exchange_value},
+    line::{Line, captured, moved},
+    material::{PIECE, Points, value},
+    survey::{Discovery, Survey},
+    tactic::{Detections, Finding, FindingRole, Mark, Rule, Tactic},
+};
+
+pub(super) const A4: Rule =
+    Rule { id: "A4", text: "Taking the uncovered piece wins nothing, and the line does not take it." };
+pub(super) const A5: Rule = Rule { id: "A5", text: "An uncovered pawn that the line does not take." };
+pub(super) const A6: Rule =
+    Rule { id: "A6", text: "The uncovered piece falls elsewhere, since it had to take there: not won by the discovery." };
+
+/// The rules by which a discovered attack is refused.
+pub(super) const RULES: &[Rule] = &[A4, A5, A6];
+
+pub(super) fn detect(s: &Survey, out: &mut Detections) {
+    for &Discovery { slider, target } in &s.discoveries {
+        let mut finding = Finding::new(Tactic::DiscoveredAttack, s.ply, slider);
+        finding.role = role(s);
+        finding.targets.push(target);
+        finding.mark(Mark::Mover, Bitboard::from_square(s.to));
+        if target == s.king {
+            finding.prize = Some(free_hand(s));
+            finding.won = s.payoff((s.attacks(s.to) & s.theirs).without(s.king));
+        } else {
+            let net = gain(s, slider, target);
+            let fate = fate(s, target);
+            let accepted = fate == Fate::TakenThere || (net > 0 && s.value(target) >= PIECE);
+            if !accepted {
+                let rule = match fate {
+                    Fate::TakenElsewhere => A6,
+                    _ if s.board.role_at(target) == Some(Role::Pawn) => A5,
+                    _ => A4,
+                };
+                out.reject(Tactic::DiscoveredAttack, s.ply, rule, Bitboard::from_iter([slider, target, s.to]));
+                continue;
+            }
+            finding.prize = Some(net);
+            finding.won = s.payoff(Bitboard::from_square(target));
+        }
+        out.findings.push(finding);
+    }
+}
+
+/// Motif on the first ply, and on the third after a piece was given up to make it (A9); else follow-up.
+pub(super) fn role(s: &Survey) -> FindingRole {
+    if s.ply == 3 && gives_up_a_piece(s.line) { FindingRole::Motif } else { FindingRole::made_on(s.ply) }
+}
+
+/// With the enemy in check from behind, the moved piece may take what it attacks: the best of that.
+pub(super) fn free_hand(s: &Survey) -> Points {
+    let attacked = (s.attacks(s.to) & s.theirs).without(s.king);
+    let nets = attacked
+        .into_iter()
+        .filter(|sq| s.can_capture(s.to, *sq))
+        .map(|sq| capture_value(s.board, s.to, sq, s.us, s.occupied));
+    nets.max().unwrap_or(0).max(0)
+}
+
+/// What taking the target wins thanks to the slider: nothing if it would be won as well without it.
+fn gain(s: &Survey, slider: Square, target: Square) -> Points {
+    let with = s.exchange(target);
+    let without = exchange_value(s.board, target, s.us, s.occupied.without(slider));
+    let takes_part = s.can_capture(slider, target) || attackers(s.board, target, s.us, s.occupied).any();
+    if takes_part && with > without { with } else { 0 }
+}
+
+#[derive(PartialEq, Eq)]
+enum Fate {
+    TakenThere,
+    TakenElsewhere,
+    Other,
+}
+
+/// What the line does with the target.
+fn fate(s: &Survey, target: Square) -> Fate {
+    let mut sq = target;
+    let mut took = false;
+    for number in s.ply + 1..=s.line.len() {
+        let m = s.line.moves[number - 1];
+        if captured(m).is_some_and(|(taken, _)| taken == sq) {
+            return match (sq == target, took) {
+                (true, false) => Fate::TakenThere,
+                (_, true) => Fate::TakenElsewhere,
+                _ => Fate::Other,
+            };
+        }
+        if let Some((_, to)) = moved(m).into_iter().flatten().find(|(from, _)| *from == sq) {
+            sq = to;
+            took |= m.is_capture();
+        }
+    }
+    Fate::Other
+}
+
+/// Whether the first ply gives a piece for no more than a pawn and the second takes it (A9).
+fn gives_up_a_piece(line: &Line) -> bool {
+    let (Some(first), Some(second)) = (line.ply(1), line.ply(2)) else { return false };
+    let given = second.captured().filter(|(sq, _)| *sq == first.m.to()).map_or(0, |(_, role)| value(role));
+    let got = first.captured().map_or(0, |(_, role)| value(role));
+    first.m.promotion().is_none() && given >= PIECE && got <= value(Role::Pawn)
+}

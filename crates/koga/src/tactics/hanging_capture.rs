@@ -1,0 +1,51 @@
+//! A **hanging capture** takes a piece that is not sufficiently defended: undefended, outnumbered, or worth more than
+//! what takes it.
+//!
+//! # Reported when
+//!
+//! Our move captures a knight or more and the exchange on its square wins material for us.
+//!
+//! # Not reported when
+//!
+//! - It is a recapture: the enemy has just taken there (H1).
+//! - The enemy gets it back at once in the line (H2).
+//! - A fork, discovered attack or pinned defender by the same move says it better (A7): superseded.
+//! - It cashes in what an earlier finding of the line won: superseded by that one.
+//!
+//! # Known gaps
+//!
+//! At the root the enemy's last move is known only if it is given; without it a recapture there looks like a capture.
+
+use crate::{
+    exchange::move_value,
+    material::{PIECE, value},
+    survey::Survey,
+    tactic::{Detections, Finding, Rule, Tactic},
+};
+
+pub(super) const H1: Rule = Rule { id: "H1", text: "It takes back what was just lost: a recapture wins nothing." };
+pub(super) const H2: Rule = Rule { id: "H2", text: "The line gives back what the capture won." };
+
+/// The rules by which a hanging capture is refused.
+pub(super) const RULES: &[Rule] = &[H1, H2];
+
+pub(super) fn detect(s: &Survey, out: &mut Detections) {
+    let Some((sq, role)) = s.captured.filter(|(_, role)| value(*role) >= PIECE) else { return };
+    let net = move_value(s.before, s.m);
+    if net <= 0 {
+        return;
+    }
+    let squares = shakmaty::Bitboard::from_iter([sq, s.to]);
+    if s.is_recapture() {
+        return out.reject(Tactic::HangingCapture, s.ply, H1, squares);
+    }
+    let won = s.line.settled_balance(s.ply) - s.line.balance(s.ply - 1);
+    if won <= 0 {
+        return out.reject(Tactic::HangingCapture, s.ply, H2, squares);
+    }
+    let mut finding = Finding::new(Tactic::HangingCapture, s.ply, s.to);
+    finding.targets.push(sq);
+    finding.prize = Some(net.min(value(role)));
+    finding.won = Some(won);
+    out.findings.push(finding);
+}

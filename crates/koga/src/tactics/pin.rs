@@ -1,0 +1,101 @@
+//! A **pin** holds a piece on a line of ours: if it left, what stands behind it would fall. An absolute pin is to
+//! the king, a relative pin to a more valuable piece.
+//!
+//! # Reported when
+//!
+//! After one of our plies (P6) an enemy piece stands alone between one of our sliders and its king (P1), or between
+//! the slider and a more valuable piece directly behind it (P2). It is a motif if that piece was not pinned to that
+//! rear piece before the candidate, by whichever slider; enabling if it was; follow-up if the pin first stands
+//! later (P7). Each pair is reported once.
+//!
+//! # Not reported when
+//!
+//! - Taking the rear piece would be an even trade at best: it is defended and the slider is worth as much (P3).
+//! - The pinned man is a pawn that no other piece of ours attacks (P4).
+//! - The slider gives check right now: it is busy with the king (P5).
+//! - The slider can simply be taken (P9).
+//! - We capture what a pinned piece defends (P8): the pinned defender supersedes the pin.
+//!
+//! # Known gaps
+//!
+//! A pinned piece that can leave with check or a bigger threat is still called pinned when the pin is relative.
+
+use shakmaty::{Bitboard, Role};
+
+use crate::{
+    attacks::{attackers, defenders},
+    line::Line,
+
+    pins::{Pin, pins},
+    survey::Survey,
+    tactic::{Detections, Finding, FindingRole, Kind, Rule, Tactic},
+};
+
+pub(super) const P3: Rule =
+    Rule { id: "P3", text: "Taking the piece behind would be an even trade at best: it is defended." };
+pub(super) const P4: Rule = Rule { id: "P4", text: "A pinned pawn that no other piece attacks." };
+pub(super) const P5: Rule = Rule { id: "P5", text: "The slider gives check itself and pins nothing." };
+pub(super) const P9: Rule = Rule { id: "P9", text: "The pinning piece can simply be taken." };
+
+/// The rules by which a pin is refused.
+pub(super) const RULES: &[Rule] = &[P3, P4, P5, P9];
+
+pub(super) fn detect(s: &Survey, out: &mut Detections) {
+    for pin in pins(s.board, s.us, s.occupied) {
+        let pair = Bitboard::from_iter([pin.pinned, pin.rear]);
+        if is_known(s, out, &pin) {
+            continue;
+        }
+        let won = s.payoff(pair.without(s.king));
+        if let Some(rule) = refusal(s, &pin).filter(|rule| *rule != P9 || won.is_none_or(|won| won == 0)) {
+            out.reject(Tactic::Pin, s.ply, rule, pair.with(pin.pinner));
+            continue;
+        }
+        let mut finding = Finding::new(Tactic::Pin, s.ply, pin.pinner);
+        finding.kind = Some(if pin.absolute { Kind::Absolute } else { Kind::Relative });
+        finding.targets.extend([pin.pinned, pin.rear]);
+        if stood_at_root(s.line, s.ply, &pin) {
+            finding.role = FindingRole::Enabling;
+        }
+        finding.prize = Some(s.exchange(pin.pinned));
+        finding.won = won;
+        out.findings.push(finding);
+    }
+}
+
+fn refusal(s: &Survey, pin: &Pin) -> Option<Rule> {
+    if s.checkers.contains(pin.pinner) {
+        return Some(P5);
+    }
+    if s.board.role_at(pin.pinned) == Some(Role::Pawn) {
+        let others = attackers(s.board, pin.pinned, s.us, s.occupied).without(pin.pinner);
+        if others.is_empty() {
+            return Some(P4);
+        }
+    }
+    if !pin.absolute && s.value(pin.pinner) >= s.value(pin.rear) {
+        let left = s.occupied.without(pin.pinned);
+        if defenders(s.board, pin.rear, pin.pinner, s.them, left).any() {
+            return Some(P3);
+        }
+    }
+    (s.loss(pin.pinner) > 0).then_some(P9)
+}
+
+/// Whether the same piece was found pinned to the same rear piece on an earlier ply.
+fn is_known(s: &Survey, out: &Detections, pin: &Pin) -> bool {
+    let pair = [pin.pinned, pin.rear].map(|sq| s.line.origin(sq, s.ply));
+    out.findings.iter().filter(|finding| finding.tactic == Tactic::Pin).any(|earlier| {
+        [earlier.targets[0], earlier.targets[1]].map(|sq| s.line.origin(sq, earlier.ply)) == pair
+    })
+}
+
+/// Whether this piece was pinned to this rear piece before the candidate (P7).
+fn stood_at_root(line: &Line, ply: usize, pin: &Pin) -> bool {
+    let root = line.root();
+    let (pinned, rear) = (line.origin(pin.pinned, ply), line.origin(pin.rear, ply));
+    pins(shakmaty::Position::board(root), line.pov(), shakmaty::Position::board(root).occupied())
+        .iter()
+        .any(|earlier| earlier.pinned == pinned && earlier.rear == rear)
+}
+

@@ -1,0 +1,55 @@
+//! A capture with a **pinned defender** takes a piece that looks defended: every man that could take back is pinned.
+//!
+//! # Reported when
+//!
+//! We capture a piece; at least one enemy man attacks the square; and none of them may legally take back because each
+//! is pinned to its king by one of our sliders. The capture must win something by it.
+//!
+//! # Not reported when
+//!
+//! - A defender may take back after all: it is not pinned, or may capture along the pin line (N1).
+//! - The line wins nothing in the end (N2).
+//! - A fork or discovered attack on the same ply wins more (A8): superseded.
+//!
+//! # Known gaps
+//!
+//! Defenders pinned only to a queen or rook are not counted: they may legally take back.
+
+
+use crate::{
+    attacks::{attackers, capturers},
+    pins::pinned_to_king,
+    survey::Survey,
+    tactic::{Detections, Finding, Mark, Rule, Tactic},
+};
+
+pub(super) const N1: Rule = Rule { id: "N1", text: "A defender is pinned, but another man may take back." };
+pub(super) const N2: Rule = Rule { id: "N2", text: "The defenders are pinned, but the line wins nothing by it." };
+
+/// The rules by which a capture with a pinned defender is refused.
+pub(super) const RULES: &[Rule] = &[N1, N2];
+
+pub(super) fn detect(s: &Survey, out: &mut Detections) {
+    let Some((_, role)) = s.captured else { return };
+    let defenders = attackers(s.board, s.to, s.them, s.occupied).without(s.king);
+    if defenders.is_empty() {
+        return;
+    }
+    let pinned = defenders & pinned_to_king(s.board, s.us, s.occupied);
+    if pinned.is_empty() {
+        return;
+    }
+    let squares = defenders.with(s.to);
+    if pinned != defenders || capturers(s.board, s.to, s.them, s.occupied).any() {
+        return out.reject(Tactic::PinnedDefender, s.ply, N1, squares);
+    }
+    let mut finding = Finding::new(Tactic::PinnedDefender, s.ply, s.to);
+    finding.targets.push(s.to);
+    finding.mark(Mark::Defender, pinned);
+    finding.prize = Some(crate::material::value(role));
+    finding.won = Some((s.line.settled_balance(s.ply) - s.line.balance(s.ply - 1)).max(0));
+    if finding.won == Some(0) || (s.is_recapture() && s.line.won() <= 0) {
+        return out.reject(Tactic::PinnedDefender, s.ply, N2, squares);
+    }
+    out.findings.push(finding);
+}

@@ -1,0 +1,72 @@
+//! A **trapped piece** is attacked and has nowhere to go: every move of it, and staying, loses material.
+//!
+//! # Reported when
+//!
+//! After our move an enemy knight, bishop, rook or queen is attacked so that taking it wins material, and every legal
+//! move of it leads to a square where it is lost at a profit for us, whatever it takes there. Enabling if it was
+//! trapped before the move.
+//!
+//! # Not reported when
+//!
+//! - It has a move that loses nothing (T1).
+//! - It is pinned to its king: that is a pin.
+//! - The enemy is in check: the check decides what may move.
+//!
+//! # Known gaps
+//!
+//! Whether other enemy men can come to its help is left to the line.
+
+use shakmaty::{Bitboard, Position, Square};
+
+use crate::{
+    exchange::exchange_value,
+    mobility::{loses_wherever_it_goes, passed},
+    pins::pinned_to_king,
+    survey::Survey,
+    tactic::{Detections, Finding, FindingRole, Rule, Tactic},
+};
+
+pub(super) const T1: Rule = Rule { id: "T1", text: "The attacked piece has a square to go to." };
+
+/// The rules by which a trapped piece is refused.
+pub(super) const RULES: &[Rule] = &[T1];
+
+pub(super) fn detect(s: &Survey, out: &mut Detections) {
+    if s.checkers.any() {
+        return;
+    }
+    let big = s.theirs & !s.board.pawns() & !s.board.kings();
+    let mut attacked = big.into_iter().filter(|sq| s.exchange(*sq) > 0).collect::<Bitboard>();
+    if attacked.is_empty() {
+        return;
+    }
+    attacked &= !pinned_to_king(s.board, s.us, s.occupied);
+    for sq in attacked {
+        let known = |finding: &Finding| {
+            finding.tactic == Tactic::TrappedPiece
+                && s.line.origin(finding.targets[0], finding.ply) == s.line.origin(sq, s.ply)
+        };
+        if out.findings.iter().any(known) {
+            continue;
+        }
+        if !loses_wherever_it_goes(s.after, sq) {
+            // Any attacked piece has this shape: worth a word only where few squares are left.
+            continue;
+        }
+        let mut finding = Finding::new(Tactic::TrappedPiece, s.ply, s.to);
+        finding.targets.push(sq);
+        if was_trapped(s, sq) {
+            finding.role = FindingRole::Enabling;
+        }
+        finding.prize = Some(s.exchange(sq));
+        finding.won = s.payoff(Bitboard::from_square(sq));
+        out.findings.push(finding);
+    }
+}
+
+fn was_trapped(s: &Survey, sq: Square) -> bool {
+    let board = s.before.board();
+    let attacked = exchange_value(board, sq, s.us, board.occupied()) > 0;
+    attacked && passed(s.before).is_some_and(|pos| loses_wherever_it_goes(&pos, sq))
+}
+
