@@ -10,6 +10,6 @@ fn main() {
         let line = match v["setup"].as_str() { Some(s) => koga::Line::parse_with_setup(fen, s, moves), None => koga::Line::parse(fen, moves) };
         let line = match line { Ok(l) => l, Err(e) => { println!("{e}"); continue; } };
         let r = koga::analyze(&line);
-        writeln!(out, "{}", koga::render::json::report(&line, &r, v["id"].clone())).unwrap();
+        writeln!(out, "{}", serde_json::to_string(&koga::render::json::report(&line, &r, v["id"].clone())).unwrap()).unwrap();
     }
 }

@@ -4,50 +4,91 @@
 //! piece attacks along its pin line only as far as captures go, a king takes only onto safe squares,
 //! and a side in check takes only what ends the check.
 
-use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
+use shakmaty::{Bitboard, Board, Chess, Color, Position, Role, Square, attacks};
 
-/// Squares attacked by the piece on `from`, with the men of `occupied` in the way.
-pub fn attacked_from(board: &Board, from: Square, occupied: Bitboard) -> Bitboard {
-    board.piece_at(from).map_or(Bitboard::EMPTY, |piece| attacks::attacks(from, piece, occupied))
-}
-
-/// Men of `color` among `occupied` that attack `sq`.
-pub fn attackers(board: &Board, sq: Square, color: Color, occupied: Bitboard) -> Bitboard {
-    board.attacks_to(sq, color, occupied) & occupied
-}
-
-/// Whether the man of `color` on `from` may take on `to` without leaving its own king in check.
-/// That it attacks `to` is taken for granted; pieces missing from `occupied` are off the board.
-pub fn is_legal_capture(board: &Board, from: Square, to: Square, color: Color, occupied: Bitboard) -> bool {
-    let occupied = occupied.without(from).with(to);
-    let king = match board.king_of(color) {
-        Some(king) if king == from => to,
-        Some(king) => king,
-        None => return true,
-    };
-    // Whatever stood on `to` has just been taken and attacks nothing any more.
-    attackers(board, king, !color, occupied).without(to).is_empty()
-}
-
-/// Men of `color` that can legally take on `sq`.
-pub fn capturers(board: &Board, sq: Square, color: Color, occupied: Bitboard) -> Bitboard {
-    attackers(board, sq, color, occupied)
-        .into_iter()
-        .filter(|from| is_legal_capture(board, *from, sq, color, occupied))
-        .collect()
-}
-
-/// Men that can legally take back after the man on `capturer` has taken on `sq`.
+/// The men on a board, of whom some may be thought away.
 ///
-/// Pieces standing behind the capturer or behind each other on its line are among them once the line
-/// is open; pinned guards are not.
-pub fn defenders(board: &Board, sq: Square, capturer: Square, color: Color, occupied: Bitboard) -> Bitboard {
-    capturers(board, sq, color, occupied.without(capturer).with(sq))
+/// ```
+/// use koga::attacks::Men;
+/// use shakmaty::{Board, Color, Square};
+/// let board = Board::from_ascii_board_fen(b"4k3/4n3/8/3B4/8/8/8/4R1K1").unwrap();
+/// let men = Men::on(&board);
+/// // The knight attacks the bishop, but it is pinned to its king.
+/// assert_eq!(men.attackers(Square::D5, Color::Black).count(), 1);
+/// assert!(men.capturers(Square::D5, Color::Black).is_empty());
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Men<'b> {
+    /// The board.
+    pub board: &'b Board,
+    /// The men that are there.
+    pub occupied: Bitboard,
+    /// Men whose checks do not count, since they have been answered by the time that is thought of.
+    pub answered: Bitboard,
 }
 
-/// The sliders of `color` (rooks, bishops, queens).
-pub fn sliders(board: &Board, color: Color) -> Bitboard {
-    board.sliders() & board.by_color(color)
+impl<'b> Men<'b> {
+    /// All men on a board.
+    pub fn on(board: &'b Board) -> Men<'b> {
+        Men { board, occupied: board.occupied(), answered: Bitboard::EMPTY }
+    }
+
+    /// All men of a position.
+    pub fn of(pos: &'b Chess) -> Men<'b> {
+        Men::on(pos.board())
+    }
+
+    /// These men without some.
+    pub fn without(self, men: impl Into<Bitboard>) -> Men<'b> {
+        Men { occupied: self.occupied.without(men), ..self }
+    }
+
+    /// The men of a colour.
+    pub fn by_color(&self, color: Color) -> Bitboard {
+        self.board.by_color(color) & self.occupied
+    }
+
+    /// The sliders of a colour: its rooks, bishops and queens.
+    pub fn sliders(&self, color: Color) -> Bitboard {
+        self.board.sliders() & self.by_color(color)
+    }
+
+    /// Squares attacked by the man on `from`.
+    pub fn attacks(&self, from: Square) -> Bitboard {
+        self.board.piece_at(from).map_or(Bitboard::EMPTY, |piece| attacks::attacks(from, piece, self.occupied))
+    }
+
+    /// Men of `color` that attack `sq`.
+    pub fn attackers(&self, sq: Square, color: Color) -> Bitboard {
+        self.board.attacks_to(sq, color, self.occupied) & self.occupied
+    }
+
+    /// Whether the man of `color` on `from` may take on `to` without leaving its own king in check. That it attacks `to`
+    /// is taken for granted.
+    pub fn is_legal_capture(&self, from: Square, to: Square, color: Color) -> bool {
+        let king = match self.board.king_of(color) {
+            Some(king) if king == from => to,
+            Some(king) => king,
+            None => return true,
+        };
+        let after = Men { occupied: self.occupied.without(from).with(to), ..*self };
+        // Whatever stood on `to` has just been taken and attacks nothing any more.
+        let checkers = after.attackers(king, !color).without(to);
+        if king == to { checkers.is_empty() } else { checkers.is_subset(self.answered) }
+    }
+
+    /// Men of `color` that can legally take on `sq`.
+    pub fn capturers(&self, sq: Square, color: Color) -> Bitboard {
+        self.attackers(sq, color).into_iter().filter(|from| self.is_legal_capture(*from, sq, color)).collect()
+    }
+
+    /// Men of `color` that can legally take back after the man on `capturer` has taken on `sq`.
+    ///
+    /// Pieces standing behind the capturer or behind each other on its line are among them once the line
+    /// is open; pinned guards are not.
+    pub fn defenders(&self, sq: Square, capturer: Square, color: Color) -> Bitboard {
+        Men { occupied: self.occupied.without(capturer).with(sq), ..*self }.capturers(sq, color)
+    }
 }
 
 /// Whether a piece of `role` moves along the line through `a` and `b`.
@@ -59,21 +100,4 @@ pub fn moves_along(role: Role, a: Square, b: Square) -> bool {
         Role::Bishop => !straight && attacks::ray(a, b).any(),
         _ => false,
     }
-}
-
-/// Squares behind `screen` as seen from `viewer`, up to and including the next man of `occupied`.
-/// Empty where the two do not stand on one line.
-pub fn beyond(viewer: Square, screen: Square, occupied: Bitboard) -> Bitboard {
-    let ray = attacks::ray(viewer, screen);
-    if ray.is_empty() {
-        return Bitboard::EMPTY;
-    }
-    // Beyond the screen lies what the viewer sees on that ray once the screen is gone, and not before.
-    let through = attacks::queen_attacks(viewer, occupied.without(screen));
-    (through & ray) & !attacks::queen_attacks(viewer, occupied)
-}
-
-/// The first man behind `screen` as seen from `viewer`.
-pub fn behind(viewer: Square, screen: Square, occupied: Bitboard) -> Option<Square> {
-    (beyond(viewer, screen, occupied) & occupied).first()
 }

@@ -18,6 +18,7 @@
 pub mod arbiter;
 pub mod attacks;
 pub mod exchange;
+pub mod explain;
 pub mod line;
 pub mod material;
 pub mod mobility;
@@ -27,6 +28,7 @@ pub mod render;
 pub mod survey;
 pub mod tactic;
 pub mod tactics;
+mod words;
 
 pub use shakmaty;
 

@@ -3,7 +3,7 @@
 use shakmaty::{CastlingSide, Chess, Color, Move, Position, Role, Square};
 
 use crate::{
-    exchange::exchange_value,
+    attacks::Men,
     material::{Points, balance},
     parse::{self, ParseError},
 };
@@ -154,7 +154,7 @@ impl Line {
             return balance;
         }
         let end = self.end();
-        let back = exchange_value(end.board(), sq, end.turn(), end.board().occupied());
+        let back = Men::of(end).exchange(sq, end.turn());
         if end.turn() == self.pov() { balance + back } else { balance - back }
     }
 

@@ -2,7 +2,10 @@
 
 use shakmaty::{Chess, EnPassantMode, FromSetup, Move, Position, Square};
 
-use crate::exchange::move_value;
+use crate::{
+    exchange::move_value,
+    material::{Points, balance},
+};
 
 /// The position with the other side to move, as if this one passed; `None` if that cannot be, since the side that would
 /// pass is in check.
@@ -30,4 +33,18 @@ pub fn mates_in_one(pos: &Chess) -> Vec<Move> {
 /// enemy, whatever it takes there. True also of a piece that cannot move at all.
 pub fn loses_wherever_it_goes(pos: &Chess, sq: Square) -> bool {
     pos.legal_moves().into_iter().filter(|m| m.from() == Some(sq)).all(|m| move_value(pos, m) < 0)
+}
+
+/// What the side not to move is sure of: whatever the other side answers, it has a capture afterwards that leaves it at
+/// least this much better off than now, exchanges on that square counted. 0 if some answer avoids that.
+pub fn sure_gain(pos: &Chess) -> Points {
+    let us = !pos.turn();
+    let now = balance(pos.board(), us);
+    let gain_after = |reply: Move| {
+        let mut after = pos.clone();
+        after.play_unchecked(reply);
+        let best = after.capture_moves().into_iter().map(|m| move_value(&after, m)).max().unwrap_or(0);
+        balance(after.board(), us) + best.max(0) - now
+    };
+    pos.legal_moves().into_iter().map(gain_after).min().unwrap_or(0).max(0)
 }

@@ -1,10 +1,10 @@
 //! Pieces that shield something more valuable from a slider.
 
 use arrayvec::ArrayVec;
-use shakmaty::{Bitboard, Board, Color, Role, Square, attacks::between};
+use shakmaty::{Bitboard, Color, Role, Square, attacks::between};
 
 use crate::{
-    attacks::{attacked_from, sliders},
+    attacks::Men,
     material::value,
 };
 
@@ -25,16 +25,17 @@ pub struct Pin {
 pub type Pins = ArrayVec<Pin, 64>;
 
 /// All pins by the sliders of `color`, absolute and relative: geometry and worth only.
-pub fn pins(board: &Board, color: Color, occupied: Bitboard) -> Pins {
-    let theirs = board.by_color(!color) & occupied;
+pub fn pins(men: &Men, color: Color) -> Pins {
+    let board = men.board;
+    let theirs = men.by_color(!color);
     let mut pins = Pins::new();
-    for pinner in sliders(board, color) & occupied {
-        let sees = attacked_from(board, pinner, occupied);
+    for pinner in men.sliders(color) {
+        let sees = men.attacks(pinner);
         let screens = sees & theirs & !board.kings();
         if screens.is_empty() {
             continue;
         }
-        let through = attacked_from(board, pinner, occupied & !screens) & theirs & !sees;
+        let through = men.without(screens).attacks(pinner) & theirs & !sees;
         for rear in through {
             let Some(pinned) = (between(pinner, rear) & screens).first() else { continue };
             let (Some(front), Some(back)) = (board.role_at(pinned), board.role_at(rear)) else { continue };
@@ -47,6 +48,6 @@ pub fn pins(board: &Board, color: Color, occupied: Bitboard) -> Pins {
 }
 
 /// The men of the other side that sliders of `color` pin to their king.
-pub fn pinned_to_king(board: &Board, color: Color, occupied: Bitboard) -> Bitboard {
-    pins(board, color, occupied).iter().filter(|pin| pin.absolute).map(|pin| pin.pinned).collect()
+pub fn pinned_to_king(men: &Men, color: Color) -> Bitboard {
+    pins(men, color).iter().filter(|pin| pin.absolute).map(|pin| pin.pinned).collect()
 }

@@ -4,8 +4,7 @@ use arrayvec::ArrayVec;
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square, attacks::between};
 
 use crate::{
-    attacks::{attacked_from, attackers, defenders, is_legal_capture, sliders},
-    exchange::exchange_value,
+    attacks::Men,
     line::{Line, Ply, captured, moved},
     material::{Points, value},
 };
@@ -17,6 +16,20 @@ pub struct Discovery {
     pub slider: Square,
     /// What it attacks now.
     pub target: Square,
+}
+
+/// What a line does with targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CashIn {
+    /// We take one of them on the ply of that number.
+    Taken {
+        /// The number of the ply.
+        number: usize,
+    },
+    /// We could have taken one of them with profit, and did not.
+    PassedOver,
+    /// The line ends before we could take one with profit.
+    Open,
 }
 
 /// One of our plies, and the facts of the position after it.
@@ -34,8 +47,12 @@ pub struct Survey<'l> {
     pub after: &'l Chess,
     /// The board after it.
     pub board: &'l Board,
-    /// All men after it.
-    pub occupied: Bitboard,
+    /// The men before it.
+    pub past: Men<'l>,
+    /// The men after it, the enemy to move.
+    pub men: Men<'l>,
+    /// The men after it as if it were our move again: a check has been answered.
+    pub again: Men<'l>,
     /// Our colour.
     pub us: Color,
     /// Their colour.
@@ -72,6 +89,8 @@ impl<'l> Survey<'l> {
             [None, None] => unreachable!("no drops in chess"),
         };
         let king = board.king_of(!us).expect("a king in every position");
+        let checkers = after.checkers();
+        let men = Men::of(after);
         let mut survey = Survey {
             line,
             ply: number,
@@ -79,7 +98,9 @@ impl<'l> Survey<'l> {
             before,
             after,
             board,
-            occupied: board.occupied(),
+            past: Men::of(before),
+            men,
+            again: Men { answered: checkers, ..men },
             us,
             them: !us,
             theirs: board.by_color(!us),
@@ -88,7 +109,7 @@ impl<'l> Survey<'l> {
             role: board.role_at(to).expect("the moved piece stands where it went"),
             captured: captured(m),
             king,
-            checkers: after.checkers(),
+            checkers,
             reply: line.moves.get(number).copied(),
             discoveries: ArrayVec::new(),
         };
@@ -98,7 +119,7 @@ impl<'l> Survey<'l> {
 
     /// Squares attacked from a square after the move.
     pub fn attacks(&self, from: Square) -> Bitboard {
-        attacked_from(self.board, from, self.occupied)
+        self.men.attacks(from)
     }
 
     /// The worth of what stands on a square; 0 for nothing.
@@ -108,33 +129,32 @@ impl<'l> Survey<'l> {
 
     /// Whether our piece on `from`, which attacks `to`, could take there if it were our move.
     pub fn can_capture(&self, from: Square, to: Square) -> bool {
-        is_legal_capture(self.board, from, to, self.us, self.occupied)
+        self.again.is_legal_capture(from, to, self.us)
     }
 
     /// Enemy men that could take back after our piece on `capturer` took on `sq`.
     pub fn guards(&self, sq: Square, capturer: Square) -> Bitboard {
-        defenders(self.board, sq, capturer, self.them, self.occupied)
+        self.again.defenders(sq, capturer, self.them)
     }
 
     /// What we would win on a square if it were our move.
     pub fn exchange(&self, sq: Square) -> Points {
-        exchange_value(self.board, sq, self.us, self.occupied)
+        self.again.exchange(sq, self.us)
     }
 
     /// What we would have won on a square before the move.
     pub fn exchange_before(&self, sq: Square) -> Points {
-        exchange_value(self.before.board(), sq, self.us, self.before.board().occupied())
+        self.past.exchange(sq, self.us)
     }
 
     /// What the enemy, to move, wins by taking our piece on a square.
     pub fn loss(&self, sq: Square) -> Points {
-        exchange_value(self.board, sq, self.them, self.occupied)
+        self.men.exchange(sq, self.them)
     }
 
     /// What the moved piece attacks now and did not attack from where it came.
     pub fn newly_attacked(&self) -> Bitboard {
-        let before = self.before.board();
-        self.attacks(self.to) & self.theirs & !attacked_from(before, self.from, before.occupied())
+        self.attacks(self.to) & self.theirs & !self.past.attacks(self.from)
     }
 
     /// Where the enemy piece stands that takes the moved piece on the next ply of the line.
@@ -166,27 +186,22 @@ impl<'l> Survey<'l> {
         self.captured.is_some() && previous.is_some_and(|m| m.is_capture() && m.to() == self.m.to())
     }
 
-    /// What the line shows won of the men standing on `targets` after this ply: the balance once the capture of one
-    /// of them is settled, against the balance now, and not below 0. A target counts where it stands, and where it
-    /// went if we take it on our very next move. 0 if one of them could have been taken with profit and was not;
-    /// `None` if the line ends before that.
-    pub fn payoff(&self, targets: Bitboard) -> Option<Points> {
+    /// What becomes of the men standing on `targets` after this ply. A target counts as taken where it stands, and
+    /// where it went if we take it on our very next move.
+    pub fn cash_in(&self, targets: Bitboard) -> CashIn {
         let mut standing = targets;
         let mut went: Option<Square> = None;
         let mut could = false;
         for number in self.ply + 1..=self.line.len() {
             let m = self.line.moves[number - 1];
             let taken = captured(m).map(|(sq, _)| sq);
-            let ours = number % 2 == 1;
-            if ours {
+            if number % 2 == 1 {
                 if taken.is_some_and(|sq| standing.contains(sq) || went == Some(sq)) {
-                    return Some((self.line.settled_balance(number) - self.line.balance(self.ply)).max(0));
+                    return CashIn::Taken { number };
                 }
-                let before = &self.line.positions[number - 1];
-                could = could
-                    || standing.into_iter().any(|sq| {
-                        exchange_value(before.board(), sq, self.us, before.board().occupied()) > 0
-                    });
+                let before = Men::of(&self.line.positions[number - 1]);
+                let pays = |sq| before.exchange(sq, self.us) > 0;
+                could = could || standing.into_iter().any(pays);
                 went = None;
             }
             for (from, to) in moved(m).into_iter().flatten() {
@@ -199,7 +214,20 @@ impl<'l> Survey<'l> {
                 standing.discard(sq);
             }
         }
-        could.then_some(0)
+        if could { CashIn::PassedOver } else { CashIn::Open }
+    }
+
+    /// What the line shows won of the men standing on `targets`: the balance once the capture of one of them is settled,
+    /// against the balance now, and not below 0. 0 if one of them could have been taken with profit and was not;
+    /// `None` if the line ends before that.
+    pub fn payoff(&self, targets: Bitboard) -> Option<Points> {
+        match self.cash_in(targets) {
+            CashIn::Taken { number } => {
+                Some((self.line.settled_balance(number) - self.line.balance(self.ply)).max(0))
+            }
+            CashIn::PassedOver => Some(0),
+            CashIn::Open => None,
+        }
     }
 
     fn discover(&self) -> ArrayVec<Discovery, 8> {
@@ -211,14 +239,14 @@ impl<'l> Survey<'l> {
         if let Some((sq, _)) = self.captured {
             emptied.add(sq);
         }
-        emptied &= !self.occupied;
-        let was = self.before.board().occupied();
+        emptied &= !self.men.occupied;
+        let was = Men { occupied: self.past.occupied, ..self.men };
         let seers = emptied
             .into_iter()
-            .fold(Bitboard::EMPTY, |all, sq| all | attackers(self.board, sq, self.us, self.occupied))
-            & sliders(self.board, self.us);
+            .fold(Bitboard::EMPTY, |all, sq| all | self.men.attackers(sq, self.us))
+            & self.men.sliders(self.us);
         for slider in seers.without(self.to) {
-            let opened = self.attacks(slider) & self.theirs & !attacked_from(self.board, slider, was);
+            let opened = self.attacks(slider) & self.theirs & !was.attacks(slider);
             for target in opened {
                 if (between(slider, target) & emptied).any() && !found.is_full() {
                     found.push(Discovery { slider, target });

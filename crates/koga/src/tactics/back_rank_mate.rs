@@ -19,9 +19,9 @@ use shakmaty::{Bitboard, Role, attacks::king_attacks};
 
 use super::checkmate::finding;
 use crate::{
-    attacks::attackers,
     survey::Survey,
     tactic::{Detections, Rule, Tactic},
+    words::Words,
 };
 
 pub(super) const B1: Rule = Rule { id: "B1", text: "Mate on the first rank, but its own men do not bar the king's way." };
@@ -48,8 +48,8 @@ pub(super) fn is_back_rank(s: &Survey) -> bool {
 /// Squares in front of the king on which only its own men keep it from stepping out.
 pub(super) fn barred(s: &Survey) -> Bitboard {
     let front = king_attacks(s.king) & !Bitboard::from_rank(s.king.rank());
-    let without_king = s.occupied.without(s.king);
-    (front & s.theirs).into_iter().filter(|sq| attackers(s.board, *sq, s.us, without_king).is_empty()).collect()
+    let without_king = s.men.without(s.king);
+    (front & s.theirs).into_iter().filter(|sq| without_king.attackers(*sq, s.us).is_empty()).collect()
 }
 
 fn along_first_rank(s: &Survey) -> bool {
@@ -57,4 +57,15 @@ fn along_first_rank(s: &Survey) -> bool {
         && s.checkers.into_iter().any(|sq| {
             sq.rank() == s.king.rank() && matches!(s.board.role_at(sq), Some(Role::Rook | Role::Queen))
         })
+}
+
+pub(super) fn explain(w: &Words) -> String {
+    let s = &w.survey;
+    format!(
+        "{} mates along the {}: {} bar{} the king's way out.",
+        w.man(w.finding.piece),
+        "back rank",
+        w.men(barred(s)),
+        if barred(s).more_than_one() { "" } else { "s" },
+    )
 }

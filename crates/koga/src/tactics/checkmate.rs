@@ -18,6 +18,7 @@ use super::back_rank_mate::is_back_rank;
 use crate::{
     survey::Survey,
     tactic::{Detections, Finding, Mark, Rule, Tactic},
+    words::Words,
 };
 
 /// A mate is a mate: no rule refuses one.
@@ -38,4 +39,8 @@ pub(super) fn finding(s: &Survey, tactic: Tactic) -> Finding {
     finding.prize = None;
     finding.won = None;
     finding
+}
+
+pub(super) fn explain(w: &Words) -> String {
+    format!("{} mates the king on {}.", w.men(w.survey.checkers), w.survey.king)
 }

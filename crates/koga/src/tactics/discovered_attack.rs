@@ -6,14 +6,14 @@
 //! The moved piece (or the pawn taken en passant) was the only man between our slider and an enemy piece, and
 //! the slider attacks that piece now (A1, A2). It counts at once if taking the target wins material with the slider
 //! taking part: the target is undefended, outnumbered, or worth more than the slider (A4). Otherwise
-//! the line must show the target captured where it stands, or the target is the king (A5). After a piece given
+//! the line must show the slider capturing the target where it stands, or the target is the king (A5). After a piece given
 //! up on the first ply and taken on the second, a discovery on the third is the motif: the sacrifice exists to
 //! make it (A9).
 //!
 //! # Not reported when
 //!
-//! - Taking the target would win nothing, or would have won as much without the slider, and the line does not
-//!   take it where it stands (A4, A5).
+//! - Taking the target would win nothing, or would have won as much without the slider, and the slider does
+//!   not take it where it stands (A4, A5).
 //! - The target is only ever captured elsewhere, because it took something there: a phantom (A6).
 //! - A fork or pinned defender on the same ply wins more (A8): superseded.
 //! - The move is castling (A2).
@@ -22,15 +22,14 @@
 //!
 //! Whether the target can leave with a threat of its own, or take the slider first, is left to the line.
 
-use shakmaty::{Bitboard, Role, Square};
+use shakmaty::{Bitboard, Position, Role, Square};
 
 use crate::{
-    attacks::attackers,
-    exchange::{capture_value, exchange_value},
     line::{Line, captured, moved},
     material::{PIECE, Points, value},
     survey::{Discovery, Survey},
     tactic::{Detections, Finding, FindingRole, Mark, Rule, Tactic},
+    words::{Words, capitalized, line_name, name},
 };
 
 pub(super) const A4: Rule =
@@ -53,7 +52,7 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
             finding.won = s.payoff((s.attacks(s.to) & s.theirs).without(s.king));
         } else {
             let net = gain(s, slider, target);
-            let fate = fate(s, target);
+            let fate = fate(s, slider, target);
             let accepted = fate == Fate::TakenThere || (net > 0 && s.value(target) >= PIECE);
             if !accepted {
                 let rule = match fate {
@@ -82,15 +81,15 @@ pub(super) fn free_hand(s: &Survey) -> Points {
     let nets = attacked
         .into_iter()
         .filter(|sq| s.can_capture(s.to, *sq))
-        .map(|sq| capture_value(s.board, s.to, sq, s.us, s.occupied));
+        .map(|sq| s.again.capture_value(s.to, sq, s.us));
     nets.max().unwrap_or(0).max(0)
 }
 
 /// What taking the target wins thanks to the slider: nothing if it would be won as well without it.
 fn gain(s: &Survey, slider: Square, target: Square) -> Points {
     let with = s.exchange(target);
-    let without = exchange_value(s.board, target, s.us, s.occupied.without(slider));
-    let takes_part = s.can_capture(slider, target) || attackers(s.board, target, s.us, s.occupied).any();
+    let without = s.again.without(slider).exchange(target, s.us);
+    let takes_part = s.can_capture(slider, target) || s.men.attackers(target, s.us).any();
     if takes_part && with > without { with } else { 0 }
 }
 
@@ -102,16 +101,18 @@ enum Fate {
 }
 
 /// What the line does with the target.
-fn fate(s: &Survey, target: Square) -> Fate {
+fn fate(s: &Survey, slider: Square, target: Square) -> Fate {
     let mut sq = target;
     let mut took = false;
+    let slider = s.line.origin(slider, s.ply);
     for number in s.ply + 1..=s.line.len() {
         let m = s.line.moves[number - 1];
         if captured(m).is_some_and(|(taken, _)| taken == sq) {
-            return match (sq == target, took) {
-                (true, false) => Fate::TakenThere,
-                (_, true) => Fate::TakenElsewhere,
-                _ => Fate::Other,
+            let by_slider = m.from().is_some_and(|from| s.line.origin(from, number - 1) == slider);
+            return match took {
+                true => Fate::TakenElsewhere,
+                false if sq == target && by_slider => Fate::TakenThere,
+                false => Fate::Other,
             };
         }
         if let Some((_, to)) = moved(m).into_iter().flatten().find(|(from, _)| *from == sq) {
@@ -128,4 +129,29 @@ fn gives_up_a_piece(line: &Line) -> bool {
     let given = second.captured().filter(|(sq, _)| *sq == first.m.to()).map_or(0, |(_, role)| value(role));
     let got = first.captured().map_or(0, |(_, role)| value(role));
     first.m.promotion().is_none() && given >= PIECE && got <= value(Role::Pawn)
+}
+
+pub(super) fn explain(w: &Words) -> String {
+    let (s, slider) = (&w.survey, w.finding.piece);
+    let target = w.finding.targets[0];
+    let opened = opening(w);
+    if target == s.king {
+        let prey = (s.attacks(s.to) & s.theirs).without(s.king);
+        return format!("{opened} onto the king on {target}.{}", w.outcome(prey));
+    }
+    let desperado = s.refuter().is_none()
+        && s.reply.is_none()
+        && s.loss(slider) > 0
+        && s.men.attackers(slider, s.them).contains(target);
+    let caveat = if desperado { format!(" {} can take it first, though.", capitalized(&w.man(target))) } else { String::new() };
+    let outcome = if desperado { String::new() } else { w.outcome(Bitboard::from_square(target)) };
+    format!("{opened} onto {}.{caveat}{outcome}", w.man(target))
+}
+
+/// "moving the knight to f6 opens the e-file for the rook on e1".
+pub(super) fn opening(w: &Words) -> String {
+    let s = &w.survey;
+    let mover = s.before.board().role_at(s.from).map_or("piece", name);
+    let line = line_name(w.finding.piece, w.finding.targets[0]);
+    format!("moving the {mover} to {} opens {line} for {}", s.to, w.man(w.finding.piece))
 }

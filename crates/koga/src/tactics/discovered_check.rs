@@ -15,12 +15,13 @@
 //!
 //! None.
 
-use shakmaty::Bitboard;
+use shakmaty::{Bitboard, Position};
 
 use super::discovered_attack::{free_hand, role};
 use crate::{
     survey::{Discovery, Survey},
     tactic::{Detections, Finding, Mark, Rule, Tactic},
+    words::{Words, name},
 };
 
 /// No shape of a discovered check is ever refused.
@@ -39,4 +40,10 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
         finding.won = s.payoff((s.attacks(s.to) & s.theirs).without(s.king));
         out.findings.push(finding);
     }
+}
+
+pub(super) fn explain(w: &Words) -> String {
+    let s = &w.survey;
+    let mover = s.before.board().role_at(s.from).map_or("piece", name);
+    format!("moving the {mover} to {} uncovers check from {}.", s.to, w.man(w.finding.piece))
 }

@@ -22,15 +22,15 @@
 //!
 //! Threats of mate in two or more and threats to promote are not counted.
 
-use shakmaty::{Bitboard, Move, Position};
+use shakmaty::{Bitboard, Move};
 
 use crate::{
-    attacks::attackers,
     material::{PIECE, Points, value},
     mobility::{mates_in_one, passed},
     pins::pins,
     survey::Survey,
     tactic::{Detections, Finding, Mark, Rule, Tactic},
+    words::Words,
 };
 
 pub(super) const D6: Rule = Rule { id: "D6", text: "The mate is the capture of the attacked piece: one threat." };
@@ -88,7 +88,7 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
 
 /// The attacked pieces of a pinned attacker: all of them if one is the pinner and worth more (D10), else why not.
 fn take_the_pinner(s: &Survey, shape: Bitboard) -> Option<Result<Bitboard, Rule>> {
-    let theirs = pins(s.board, s.them, s.occupied);
+    let theirs = pins(&s.men, s.them);
     let pin = theirs.iter().find(|pin| pin.absolute && pin.pinned == s.to)?;
     if shape.is_subset(Bitboard::from_square(pin.pinner)) {
         return None;
@@ -105,14 +105,13 @@ fn take_the_pinner(s: &Survey, shape: Bitboard) -> Option<Result<Bitboard, Rule>
 
 /// Enemy pieces that hang to another piece of ours since this move (D4), and the pieces that they hang to.
 fn newly_hanging(s: &Survey, attacked: Bitboard) -> (Bitboard, Bitboard) {
-    let before = s.before.board();
     let (mut hanging, mut by) = (Bitboard::EMPTY, Bitboard::EMPTY);
     for sq in s.theirs & !s.board.pawns() & !s.board.kings() & !attacked {
-        let ours = attackers(s.board, sq, s.us, s.occupied).without(s.to);
+        let ours = s.men.attackers(sq, s.us).without(s.to);
         let Some(taker) = ours.into_iter().find(|from| s.can_capture(*from, sq) && s.guards(sq, *from).is_empty()) else {
             continue;
         };
-        let was_attacked = attackers(before, sq, s.us, before.occupied()).any();
+        let was_attacked = s.past.attackers(sq, s.us).any();
         if !was_attacked || s.exchange_before(sq) <= 0 {
             hanging.add(sq);
             by.add(taker);
@@ -162,3 +161,26 @@ fn ends_in_mate_by_another(s: &Survey) -> bool {
     mater != Some(s.line.origin(s.to, s.ply))
 }
 
+
+pub(super) fn explain(w: &Words) -> String {
+    let s = &w.survey;
+    let hands = w.finding.marked(Mark::Attacker);
+    let mut threats = Vec::new();
+    if s.checkers.any() {
+        threats.push(format!("{} the king", if s.checkers.contains(s.to) { "checks" } else { "uncovers a check to" }));
+    }
+    let victims: Bitboard = w.finding.targets.iter().copied().filter(|sq| *sq != s.king).collect();
+    let direct = victims & s.attacks(s.to);
+    if direct.any() {
+        threats.push(format!("attacks {}", w.men(direct)));
+    }
+    if let Some(mate) = w.finding.marked(Mark::Mate).first() {
+        let in_line = s.line.mates() && s.line.moves.last().is_some_and(|m| m.to() == mate);
+        threats.push(if in_line { format!("prepares the mate on {mate}") } else { format!("threatens mate on {mate}") });
+    }
+    let left = victims & !direct;
+    if left.any() {
+        threats.push(format!("leaves {} hanging to {}", w.men(left), w.men(hands)));
+    }
+    format!("{} {}: two threats at once.{}", w.man(s.to), crate::words::list(&threats), w.outcome(victims))
+}

@@ -16,6 +16,7 @@ use super::discovered_attack::free_hand;
 use crate::{
     survey::Survey,
     tactic::{Detections, Finding, Mark, Rule, Tactic},
+    words::Words,
 };
 
 /// No shape of a double check is ever refused.
@@ -31,4 +32,9 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     finding.prize = Some(free_hand(s));
     finding.won = s.payoff((s.attacks(s.to) & s.theirs).without(s.king));
     out.findings.push(finding);
+}
+
+pub(super) fn explain(w: &Words) -> String {
+    let s = &w.survey;
+    format!("{} give check at once: only the king can move.", w.men(s.checkers))
 }

@@ -28,10 +28,10 @@
 use shakmaty::{Bitboard, Square};
 
 use crate::{
-    exchange::capture_value,
     material::{Points, value},
     survey::Survey,
     tactic::{Detections, Finding, FindingRole, Mark, Rule, Tactic},
+    words::Words,
 };
 
 pub(super) const F3: Rule =
@@ -67,7 +67,8 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     let mut finding = Finding::new(Tactic::Fork, s.ply, s.to);
     finding.targets.extend(targets);
     finding.won = s.payoff(targets | Bitboard::from_iter(refuter));
-    finding.prize = Some(prize(s, targets));
+    // A forker that is taken wins only what the line shows: the piece that took it.
+    finding.prize = Some(if refuter.is_some() { finding.won.unwrap_or(0) } else { prize(s, targets) });
     if let Some(refuter) = refuter {
         finding.mark(Mark::Refuter, Bitboard::from_square(refuter));
     }
@@ -115,5 +116,22 @@ fn net(s: &Survey, sq: Square, busy: Bitboard) -> Points {
     if s.guards(sq, s.to).is_subset(busy) {
         return s.value(sq);
     }
-    capture_value(s.board, s.to, sq, s.us, s.occupied).max(s.exchange(sq))
+    s.again.capture_value(s.to, sq, s.us).max(s.exchange(sq))
+}
+
+pub(super) fn explain(w: &Words) -> String {
+    let s = &w.survey;
+    let targets: Bitboard = w.finding.targets.iter().copied().collect();
+    let shape = format!("{} forks {}", w.man(s.to), w.men(targets));
+    let Some(refuter) = w.finding.marked(Mark::Refuter).first() else {
+        return format!("{shape}.{}", w.outcome(targets));
+    };
+    let taker = w.man(refuter);
+    if w.finding.role == FindingRole::Enabling {
+        return format!("{shape}, but {taker} takes it and the line wins nothing.");
+    }
+    match w.finding.won {
+        Some(won) if won > 0 => format!("{shape}; {taker} takes it.{}", w.outcome(targets.with(refuter))),
+        _ => format!("{shape}; {taker} takes it."),
+    }
 }

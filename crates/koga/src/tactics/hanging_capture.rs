@@ -21,6 +21,7 @@ use crate::{
     material::{PIECE, value},
     survey::Survey,
     tactic::{Detections, Finding, Rule, Tactic},
+    words::{Words, name},
 };
 
 pub(super) const H1: Rule = Rule { id: "H1", text: "It takes back what was just lost: a recapture wins nothing." };
@@ -48,4 +49,23 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     finding.prize = Some(net.min(value(role)));
     finding.won = Some(won);
     out.findings.push(finding);
+}
+
+pub(super) fn explain(w: &Words) -> String {
+    let s = &w.survey;
+    let Some((sq, role)) = s.captured else { return String::new() };
+    let (taker, taken) = (name(mover(s)), name(role));
+    let guards = s.men.capturers(s.to, s.them);
+    if guards.is_empty() {
+        return format!("the {taker} takes the {taken} on {sq}, and nothing can take back.");
+    }
+    if value(role) > value(mover(s)) {
+        return format!("the {taker} takes the {taken} on {sq}, which is worth more, guarded or not.");
+    }
+    format!("the {taker} takes the {taken} on {sq}, which is not guarded well enough against all that attacks it.")
+}
+
+/// The kind of the piece that moved, before it promoted.
+fn mover(s: &Survey) -> shakmaty::Role {
+    s.m.role()
 }

@@ -19,6 +19,7 @@ use crate::{
     line::Line,
     survey::Survey,
     tactic::{Detections, Rule, Tactic},
+    words::Words,
 };
 
 /// How one tactic is found and described.
@@ -31,6 +32,7 @@ pub struct Definition {
     /// Its source, which begins with the definition in words.
     source: &'static str,
     detect: fn(&Survey, &mut Detections),
+    pub(crate) explain: fn(&Words) -> String,
 }
 
 macro_rules! definition {
@@ -40,6 +42,7 @@ macro_rules! definition {
             rules: $module::RULES,
             source: include_str!(concat!(stringify!($module), ".rs")),
             detect: $module::detect,
+            explain: $module::explain,
         }
     };
 }

@@ -13,7 +13,7 @@
 //! - Taking the rear piece would be an even trade at best: it is defended and the slider is worth as much (P3).
 //! - The pinned man is a pawn that no other piece of ours attacks (P4).
 //! - The slider gives check right now: it is busy with the king (P5).
-//! - The slider can simply be taken (P9).
+//! - The slider can simply be taken and the line wins nothing by the pin (P9); a pin that stood before stays.
 //! - We capture what a pinned piece defends (P8): the pinned defender supersedes the pin.
 //!
 //! # Known gaps
@@ -23,12 +23,13 @@
 use shakmaty::{Bitboard, Role};
 
 use crate::{
-    attacks::{attackers, defenders},
+    attacks::Men,
     line::Line,
 
     pins::{Pin, pins},
-    survey::Survey,
+    survey::{CashIn, Survey},
     tactic::{Detections, Finding, FindingRole, Kind, Rule, Tactic},
+    words::Words,
 };
 
 pub(super) const P3: Rule =
@@ -41,20 +42,22 @@ pub(super) const P9: Rule = Rule { id: "P9", text: "The pinning piece can simply
 pub(super) const RULES: &[Rule] = &[P3, P4, P5, P9];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
-    for pin in pins(s.board, s.us, s.occupied) {
+    for pin in pins(&s.men, s.us) {
         let pair = Bitboard::from_iter([pin.pinned, pin.rear]);
         if is_known(s, out, &pin) {
             continue;
         }
         let won = s.payoff(pair.without(s.king));
-        if let Some(rule) = refusal(s, &pin).filter(|rule| *rule != P9 || won.is_none_or(|won| won == 0)) {
+        let stood = stood_at_root(s.line, s.ply, &pin);
+        let pinner_hangs = || !stood && won.is_none_or(|won| won == 0) && s.loss(pin.pinner) > 0;
+        if let Some(rule) = refusal(s, &pin).or_else(|| pinner_hangs().then_some(P9)) {
             out.reject(Tactic::Pin, s.ply, rule, pair.with(pin.pinner));
             continue;
         }
         let mut finding = Finding::new(Tactic::Pin, s.ply, pin.pinner);
         finding.kind = Some(if pin.absolute { Kind::Absolute } else { Kind::Relative });
         finding.targets.extend([pin.pinned, pin.rear]);
-        if stood_at_root(s.line, s.ply, &pin) {
+        if stood {
             finding.role = FindingRole::Enabling;
         }
         finding.prize = Some(s.exchange(pin.pinned));
@@ -68,18 +71,17 @@ fn refusal(s: &Survey, pin: &Pin) -> Option<Rule> {
         return Some(P5);
     }
     if s.board.role_at(pin.pinned) == Some(Role::Pawn) {
-        let others = attackers(s.board, pin.pinned, s.us, s.occupied).without(pin.pinner);
+        let others = s.men.attackers(pin.pinned, s.us).without(pin.pinner);
         if others.is_empty() {
             return Some(P4);
         }
     }
     if !pin.absolute && s.value(pin.pinner) >= s.value(pin.rear) {
-        let left = s.occupied.without(pin.pinned);
-        if defenders(s.board, pin.rear, pin.pinner, s.them, left).any() {
+        if s.again.without(pin.pinned).defenders(pin.rear, pin.pinner, s.them).any() {
             return Some(P3);
         }
     }
-    (s.loss(pin.pinner) > 0).then_some(P9)
+    None
 }
 
 /// Whether the same piece was found pinned to the same rear piece on an earlier ply.
@@ -92,10 +94,21 @@ fn is_known(s: &Survey, out: &Detections, pin: &Pin) -> bool {
 
 /// Whether this piece was pinned to this rear piece before the candidate (P7).
 fn stood_at_root(line: &Line, ply: usize, pin: &Pin) -> bool {
-    let root = line.root();
     let (pinned, rear) = (line.origin(pin.pinned, ply), line.origin(pin.rear, ply));
-    pins(shakmaty::Position::board(root), line.pov(), shakmaty::Position::board(root).occupied())
+    pins(&Men::of(line.root()), line.pov())
         .iter()
         .any(|earlier| earlier.pinned == pinned && earlier.rear == rear)
 }
 
+
+pub(super) fn explain(w: &Words) -> String {
+    let f = w.finding;
+    let (pinned, rear) = (f.targets[0], f.targets[1]);
+    let verb = if f.role == FindingRole::Enabling { "already pins" } else { "pins" };
+    let shape = format!("{} {verb} {} to {}", w.man(f.piece), w.man(pinned), w.man(rear));
+    let targets = Bitboard::from_iter([pinned, rear]).without(w.survey.king);
+    match w.survey.cash_in(targets) {
+        CashIn::Taken { .. } => format!("{shape}.{}", w.outcome(targets)),
+        _ => format!("{shape}."),
+    }
+}

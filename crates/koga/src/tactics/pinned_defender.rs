@@ -17,10 +17,10 @@
 
 
 use crate::{
-    attacks::{attackers, capturers},
     pins::pinned_to_king,
     survey::Survey,
     tactic::{Detections, Finding, Mark, Rule, Tactic},
+    words::{Words, name},
 };
 
 pub(super) const N1: Rule = Rule { id: "N1", text: "A defender is pinned, but another man may take back." };
@@ -31,16 +31,16 @@ pub(super) const RULES: &[Rule] = &[N1, N2];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     let Some((_, role)) = s.captured else { return };
-    let defenders = attackers(s.board, s.to, s.them, s.occupied).without(s.king);
+    let defenders = s.men.attackers(s.to, s.them).without(s.king);
     if defenders.is_empty() {
         return;
     }
-    let pinned = defenders & pinned_to_king(s.board, s.us, s.occupied);
+    let pinned = defenders & pinned_to_king(&s.men, s.us);
     if pinned.is_empty() {
         return;
     }
     let squares = defenders.with(s.to);
-    if pinned != defenders || capturers(s.board, s.to, s.them, s.occupied).any() {
+    if pinned != defenders || s.men.capturers(s.to, s.them).any() {
         return out.reject(Tactic::PinnedDefender, s.ply, N1, squares);
     }
     let mut finding = Finding::new(Tactic::PinnedDefender, s.ply, s.to);
@@ -52,4 +52,17 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
         return out.reject(Tactic::PinnedDefender, s.ply, N2, squares);
     }
     out.findings.push(finding);
+}
+
+pub(super) fn explain(w: &Words) -> String {
+    let s = &w.survey;
+    let defenders = w.finding.marked(Mark::Defender);
+    let (are, them) = if defenders.more_than_one() { ("are", "They") } else { ("is", "It") };
+    let taken = s.captured.map_or("piece", |(_, role)| name(role));
+    format!(
+        "{} takes the {taken} on {}, which only {} guarded. {them} {are} pinned to the king and may not take back.",
+        w.man(s.to).split(" on ").next().unwrap_or_default(),
+        s.to,
+        w.men(defenders),
+    )
 }

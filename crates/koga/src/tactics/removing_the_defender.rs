@@ -14,15 +14,15 @@
 //!
 //! Only what the line takes is looked at; defenders that are driven away or lured away are not removed by capture.
 
-use shakmaty::{Bitboard, Position};
+use shakmaty::Bitboard;
 
 use crate::{
-    attacks::attacked_from,
-    exchange::{exchange_value, move_value},
+    exchange::move_value,
     line::captured,
     material::{PIECE, value},
     survey::Survey,
     tactic::{Detections, Finding, Mark, Rule, Tactic},
+    words::{Words, name},
 };
 
 pub(super) const R2: Rule = Rule { id: "R2", text: "What the captured man guarded hung before." };
@@ -35,8 +35,7 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     if s.ply + 2 > s.line.len() {
         return;
     }
-    let before = s.before.board();
-    let mut guarded = attacked_from(before, guard, before.occupied()) & before.by_color(s.them);
+    let mut guarded = s.past.attacks(guard) & s.past.by_color(s.them);
     for number in s.ply + 1..=s.line.len() {
         let m = s.line.moves[number - 1];
         let taken = captured(m).filter(|(sq, role)| guarded.contains(*sq) && value(*role) >= PIECE);
@@ -67,6 +66,17 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
 
 /// Whether the guard was needed: without it we would have won something on the square before the move.
 fn was_guarded(s: &Survey, sq: shakmaty::Square, guard: shakmaty::Square) -> bool {
-    let before = s.before.board();
-    exchange_value(before, sq, s.us, before.occupied().without(guard)) > 0 || s.exchange(sq) > 0
+    s.past.without(guard).exchange(sq, s.us) > 0 || s.exchange(sq) > 0
+}
+
+pub(super) fn explain(w: &Words) -> String {
+    let s = &w.survey;
+    let Some((guard, role)) = s.captured else { return String::new() };
+    let target = w.finding.targets[0];
+    format!(
+        "taking the {} on {guard} removes the guard of {}.{}",
+        name(role),
+        w.man(target),
+        w.outcome(Bitboard::from_square(target))
+    )
 }

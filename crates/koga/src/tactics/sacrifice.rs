@@ -14,14 +14,14 @@
 //!
 //! A line that ends with our own move shows no reply, and so no sacrifice.
 
-use shakmaty::{Bitboard, Position};
+use shakmaty::Bitboard;
 
 use crate::{
-    exchange::exchange_value,
     line::captured,
     material::Points,
     survey::Survey,
     tactic::{Detections, Finding, Rule, Tactic},
+    words::{Words, points, worth},
 };
 
 /// Down by this much against the root it is a sacrifice.
@@ -41,8 +41,7 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
         return;
     }
     let pays = s.line.mates() || s.line.won() >= 0;
-    let before = s.before.board();
-    let lost_before = sq != s.to && exchange_value(before, sq, s.them, before.occupied()) > 0;
+    let lost_before = sq != s.to && s.past.exchange(sq, s.them) > 0;
     if lost_before && !pays {
         return out.reject(Tactic::Sacrifice, s.ply, S1, Bitboard::from_iter([sq]));
     }
@@ -51,4 +50,16 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     finding.prize = Some(0);
     finding.won = Some(s.line.won().max(0));
     out.findings.push(finding);
+}
+
+pub(super) fn explain(w: &Words) -> String {
+    let s = &w.survey;
+    let down = s.line.balance(0) - s.line.balance(s.ply + 1);
+    let given = w.man(w.finding.piece);
+    let why = match (s.line.mates(), s.line.won()) {
+        (true, _) => " for mate".to_owned(),
+        (false, won) if won > 0 => format!(" and comes out {} ahead", worth(won)),
+        _ => String::new(),
+    };
+    format!("{} gives up {given}, {} down after the reply{why}.", w.us(), points(down))
 }

@@ -16,14 +16,14 @@
 //!
 //! Whether other enemy men can come to its help is left to the line.
 
-use shakmaty::{Bitboard, Position, Square};
+use shakmaty::{Bitboard, Square};
 
 use crate::{
-    exchange::exchange_value,
     mobility::{loses_wherever_it_goes, passed},
     pins::pinned_to_king,
     survey::Survey,
     tactic::{Detections, Finding, FindingRole, Rule, Tactic},
+    words::Words,
 };
 
 pub(super) const T1: Rule = Rule { id: "T1", text: "The attacked piece has a square to go to." };
@@ -40,7 +40,7 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     if attacked.is_empty() {
         return;
     }
-    attacked &= !pinned_to_king(s.board, s.us, s.occupied);
+    attacked &= !pinned_to_king(&s.men, s.us);
     for sq in attacked {
         let known = |finding: &Finding| {
             finding.tactic == Tactic::TrappedPiece
@@ -65,8 +65,17 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
 }
 
 fn was_trapped(s: &Survey, sq: Square) -> bool {
-    let board = s.before.board();
-    let attacked = exchange_value(board, sq, s.us, board.occupied()) > 0;
+    let attacked = s.past.exchange(sq, s.us) > 0;
     attacked && passed(s.before).is_some_and(|pos| loses_wherever_it_goes(&pos, sq))
 }
 
+
+pub(super) fn explain(w: &Words) -> String {
+    let target = w.finding.targets[0];
+    let already = if w.finding.role == FindingRole::Enabling { "is still" } else { "is" };
+    format!(
+        "{} {already} attacked and trapped: wherever it goes, and if it stays, it is lost.{}",
+        w.man(target),
+        w.outcome(Bitboard::from_square(target))
+    )
+}

@@ -29,10 +29,10 @@
 use shakmaty::{Bitboard, Position, Role, Square, attacks::{aligned, between}};
 
 use crate::{
-    attacks::{attackers, moves_along, sliders},
-    exchange::exchange_value,
+    attacks::{Men, moves_along},
     survey::Survey,
     tactic::{Detections, Finding, Kind, Mark, Rule, Tactic},
+    words::{Words, name},
 };
 
 pub(super) const X6: Rule =
@@ -70,19 +70,18 @@ fn exchange(s: &Survey) -> Option<Ray> {
     let on_square = |m: shakmaty::Move| m.is_capture() && m.to() == s.to;
     let (shield, slider) = (reply.m.from()?, third.m.from()?);
     let through = on_square(reply.m) && on_square(third.m) && between(slider, s.to).contains(shield);
-    let is_slider = sliders(s.board, s.us).contains(slider);
+    let is_slider = s.men.sliders(s.us).contains(slider);
     (through && is_slider).then_some(Ray { kind: Kind::Exchange, slider, shield })
 }
 
 /// The moved piece is defended through the piece that attacks it (X4).
 fn defence(s: &Survey, out: &mut Detections) {
-    for shield in attackers(s.board, s.to, s.them, s.occupied).without(s.king) {
-        let unveiled = attackers(s.board, s.to, s.us, s.occupied.without(shield))
-            & !attackers(s.board, s.to, s.us, s.occupied)
-            & sliders(s.board, s.us);
+    for shield in s.men.attackers(s.to, s.them).without(s.king) {
+        let unveiled = s.men.without(shield).attackers(s.to, s.us)
+            & !s.men.attackers(s.to, s.us)
+            & s.men.sliders(s.us);
         for slider in unveiled.into_iter().filter(|slider| between(*slider, s.to).contains(shield)) {
-            let loss = |occupied| exchange_value(s.board, s.to, s.them, occupied);
-            if s.loss(s.to) > 0 || loss(s.occupied.without(slider)) <= 0 {
+                        if s.loss(s.to) > 0 || s.men.without(slider).exchange(s.to, s.them) <= 0 {
                 out.reject(Tactic::XRay, s.ply, X8, Bitboard::from_iter([slider, shield, s.to]));
                 continue;
             }
@@ -149,17 +148,17 @@ fn supports_mate(s: &Survey) -> Option<Square> {
         return None;
     }
     let end = s.line.end();
-    let board = end.board();
+    let (board, men) = (end.board(), Men::of(end));
     let king = board.king_of(s.them)?;
     let front = s.line.positions[s.ply + 2].board().role_at(s.to)?;
     let flights = shakmaty::attacks::king_attacks(king).with(king);
-    sliders(board, s.us).into_iter().find(|slider| {
+    men.sliders(s.us).into_iter().find(|slider| {
         let through = |sq: Square| {
             between(*slider, sq).contains(s.to)
                 && !moves_along(front, *slider, sq)
-                && attackers(board, sq, s.us, board.occupied().without(king)).contains(*slider)
+                && men.without(king).attackers(sq, s.us).contains(*slider)
         };
-        let sole = |sq: Square| attackers(board, sq, s.us, board.occupied().without(king)).count() == 1;
+        let sole = |sq: Square| men.without(king).attackers(sq, s.us).count() == 1;
         let flight = |sq: Square| !board.by_color(s.them).without(king).contains(sq) && sole(sq) && through(sq);
         flights.into_iter().any(flight)
     })
@@ -187,4 +186,23 @@ fn sandwich(s: &Survey, out: &mut Detections) {
             out.findings.push(finding);
         }
     }
+}
+
+pub(super) fn explain(w: &Words) -> String {
+    let (s, f) = (&w.survey, w.finding);
+    let (slider, square) = (w.man(f.piece), f.targets[0]);
+    let shield = f.marked(Mark::Shield).first().map_or_else(String::new, |sq| w.man(sq));
+    match f.kind {
+        Some(Kind::Sandwich) => {
+            let other = f.marked(Mark::Attacker).first().map_or_else(String::new, |sq| w.man(sq));
+            format!("{} is caught between {slider} and {other}, and nothing guards it.{}", w.man(square), w.outcome(Bitboard::from_square(square)))
+        }
+        Some(Kind::Defence) => format!("{slider} defends {square} through {shield}: if it takes there, the {} takes back.", piece_name(s, f.piece)),
+        Some(Kind::SupportMate) => format!("{slider} works through {square}, where {shield} takes back, and completes the mate."),
+        _ => format!("{slider} stands behind {shield} and takes on {square} through the square that it leaves."),
+    }
+}
+
+fn piece_name(s: &Survey, sq: Square) -> &'static str {
+    s.board.role_at(sq).map_or("piece", name)
 }
