@@ -46,11 +46,13 @@ pub const A7: Rule = Rule { id: "A7", text: "The same move does more than captur
 pub const P8: Rule = Rule { id: "P8", text: "The capture that the pin makes possible says more." };
 /// Capture of what an earlier finding won.
 pub const H3: Rule = Rule { id: "H3", text: "The capture cashes in what the earlier tactic won." };
+/// A fork with check whose forker is taken, of which nothing remains to weigh.
+pub const F9: Rule = Rule { id: "F9", text: "The forking piece is taken, and the piece that takes it is not won." };
 /// Relevance.
 pub const R1: Rule = Rule { id: "R1", text: "The line passes it over, and it forced nothing." };
 
 /// The rules by which rivals are weighed.
-pub const RULES: &[Rule] = &[R3, F10, A8, D11, A7, P8, H3, R1];
+pub const RULES: &[Rule] = &[R3, F10, A8, D11, A7, P8, H3, F9, R1];
 
 /// Tactics from the most to the least specific: the order in which ties are broken.
 const PRECEDENCE: [Tactic; 14] = [
@@ -79,22 +81,21 @@ pub fn arbitrate(line: &Line, detections: Detections) -> Report {
     findings.retain(|finding| {
         let passed_over = is_passed_over(line, finding);
         if passed_over {
-            let squares = finding.targets.iter().copied().collect::<Bitboard>().with(finding.piece);
-            rejections.push(Rejection { tactic: finding.tactic, ply: finding.ply, rule: R1, squares });
+            rejections.push(refused(finding, R1));
         }
         !passed_over
     });
-    rejections.sort_by_key(|rejection| rejection.ply);
-
     let verdicts: Vec<Option<(Tactic, Rule)>> =
         findings.iter().map(|finding| superseded_by(line, finding, &findings)).collect();
     let mut report = Report { rejections, ..Report::default() };
     for (finding, verdict) in findings.into_iter().zip(verdicts) {
         match verdict {
             Some((by, rule)) => report.superseded.push(Superseded { finding, by, rule }),
+            None if is_taken_for_nothing(&finding) => report.rejections.push(refused(&finding, F9)),
             None => report.findings.push(finding),
         }
     }
+    report.rejections.sort_by_key(|rejection| rejection.ply);
     report.findings.sort_by_key(|finding| (finding.role, precedence(finding)));
     report.superseded.sort_by_key(|lost| (lost.finding.ply, precedence(&lost.finding)));
     report.headline = headline(&report.findings);
@@ -142,6 +143,20 @@ fn is_passed_over(line: &Line, finding: &Finding) -> bool {
     !shakmaty::Position::is_check(after) && !moved_away
 }
 
+/// A fork whose forker is taken and that the line shows winning nothing: with check it may still be weighed against rivals,
+/// but it does not stand (F9).
+fn is_taken_for_nothing(finding: &Finding) -> bool {
+    finding.tactic == Tactic::Fork
+        && finding.role != FindingRole::Enabling
+        && finding.weight() == 0
+        && finding.marked(Mark::Refuter).any()
+}
+
+fn refused(finding: &Finding, rule: Rule) -> Rejection {
+    let squares = finding.targets.iter().copied().collect::<Bitboard>().with(finding.piece);
+    Rejection { tactic: finding.tactic, ply: finding.ply, rule, squares }
+}
+
 /// The rival that makes a finding needless, and the rule that says so.
 fn superseded_by(line: &Line, finding: &Finding, all: &[Finding]) -> Option<(Tactic, Rule)> {
     let rivals = || all.iter().filter(|rival| rival.ply == finding.ply && rival.role != FindingRole::Enabling);
@@ -156,10 +171,7 @@ fn superseded_by(line: &Line, finding: &Finding, all: &[Finding]) -> Option<(Tac
             if finding.role == FindingRole::Enabling {
                 return None;
             }
-            let best = rivals()
-                .filter(|rival| is_weighed(rival))
-                .min_by_key(|rival| (-rival.weight(), precedence(rival)))
-                .filter(|best| best.tactic != finding.tactic)?;
+            let best = stronger(&SPECIFIC).filter(|best| best.tactic != finding.tactic)?;
             let about_fork = [best.tactic, finding.tactic].contains(&Tactic::Fork);
             Some((best.tactic, if about_fork { F10 } else { A8 }))
         }
@@ -180,10 +192,6 @@ fn superseded_by(line: &Line, finding: &Finding, all: &[Finding]) -> Option<(Tac
 
 /// The tactics that are weighed against each other on one ply.
 const SPECIFIC: [Tactic; 3] = [Tactic::PinnedDefender, Tactic::DiscoveredAttack, Tactic::Fork];
-
-fn is_weighed(finding: &Finding) -> bool {
-    SPECIFIC.contains(&finding.tactic)
-}
 
 /// The earlier finding whose target this capture takes.
 fn cashed_in(line: &Line, capture: &Finding, all: &[Finding]) -> Option<Tactic> {

@@ -4,7 +4,7 @@ use shakmaty::{Bitboard, Board, Color, File, Role, Square, attacks::ray};
 
 use crate::{
     Finding, Line,
-    line::captured,
+    line::{Ply, captured},
     material::{Points, value},
     mobility::sure_gain,
     survey::{CashIn, Survey},
@@ -51,9 +51,7 @@ impl<'l> Words<'l> {
             CashIn::Taken { number } => {
                 let Some(won) = self.finding.won.filter(|won| *won > 0) else { return String::new() };
                 let ply = s.line.ply(number).expect("the ply exists");
-                let taken = captured(ply.m).map(|(_, role)| role);
-                let what = taken.filter(|role| value(*role) == won).map_or_else(|| worth(won), |role| format!("the {}", name(role)));
-                format!(" {} wins {what} with {}.", self.us(), ply.san())
+                format!(" {} wins {} with {}.", self.us(), self.spoils(ply, won), ply.san())
             }
             CashIn::PassedOver => " The line does not cash it in.".to_owned(),
             CashIn::Open if s.reply.is_none() => match sure_gain(s.after) {
@@ -66,6 +64,22 @@ impl<'l> Words<'l> {
                 ),
             },
             CashIn::Open => String::new(),
+        }
+    }
+}
+
+impl Words<'_> {
+    /// "the queen", "the queen for the knight", or what that capture wins in points.
+    fn spoils(&self, ply: Ply, won: Points) -> String {
+        let Some((_, taken)) = captured(ply.m) else { return worth(won) };
+        let paid = value(taken) - won;
+        if paid == 0 {
+            return format!("the {}", name(taken));
+        }
+        let ours = [ply.m.role(), self.survey.role];
+        match ours.into_iter().find(|role| value(*role) == paid) {
+            Some(role) => format!("the {} for the {}", name(taken), name(role)),
+            None => worth(won),
         }
     }
 }

@@ -2,23 +2,26 @@
 //!
 //! # Reported when
 //!
-//! After the enemy's reply we are down by two points or more against the root, and the line shows why: it ends in mate,
-//! or with the material won back; or what the reply takes was not lost before our move, so that it was offered.
+//! After the enemy's reply we are down by two points or more against the root, and the line shows what for: it ends in
+//! mate, with the material won back, or with a threat that is sure to win it back.
 //!
 //! # Not reported when
 //!
 //! - The balance after the reply is down by less than two.
-//! - The reply takes what was already lost before our move, and the line never gets it back (S1).
+//! - The line does not show what it was given for (S1).
+//! - We take back at once on the same square and are not down by two any more: an exchange (S2).
 //!
 //! # Known gaps
 //!
-//! A line that ends with our own move shows no reply, and so no sacrifice.
+//! A line that ends with our own move shows no reply, and so no sacrifice. Compensation other than material and mate is
+//! not seen.
 
 use shakmaty::Bitboard;
 
 use crate::{
     line::captured,
     material::Points,
+    mobility::sure_gain,
     survey::Survey,
     tactic::{Detections, Finding, Rule, Tactic},
     words::{Words, points, worth},
@@ -27,10 +30,11 @@ use crate::{
 /// Down by this much against the root it is a sacrifice.
 const GIVEN: Points = 2;
 
-pub(super) const S1: Rule = Rule { id: "S1", text: "What the enemy takes was lost before the move." };
+pub(super) const S1: Rule = Rule { id: "S1", text: "The line does not show what the material was given for." };
+pub(super) const S2: Rule = Rule { id: "S2", text: "It is taken back at once: an exchange." };
 
 /// The rules by which a sacrifice is refused.
-pub(super) const RULES: &[Rule] = &[S1];
+pub(super) const RULES: &[Rule] = &[S1, S2];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     let Some(reply) = s.line.ply(s.ply + 1) else { return };
@@ -40,10 +44,14 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     if down < GIVEN || reported {
         return;
     }
-    let pays = s.line.mates() || s.line.won() >= 0;
-    let lost_before = sq != s.to && s.past.exchange(sq, s.them) > 0;
-    if lost_before && !pays {
-        return out.reject(Tactic::Sacrifice, s.ply, S1, Bitboard::from_iter([sq]));
+    if !s.line.mates() {
+        let taken_back = s.line.settled_balance(s.ply + 1);
+        if taken_back > s.line.balance(s.ply + 1) && s.line.balance(0) - taken_back < GIVEN {
+            return out.reject(Tactic::Sacrifice, s.ply, S2, Bitboard::from_square(sq));
+        }
+        if s.line.won() < 0 && s.line.won() + sure_gain(s.line.end()) < 0 {
+            return out.reject(Tactic::Sacrifice, s.ply, S1, Bitboard::from_square(sq));
+        }
     }
     let mut finding = Finding::new(Tactic::Sacrifice, s.ply, sq);
     finding.targets.push(sq);
@@ -61,5 +69,5 @@ pub(super) fn explain(w: &Words) -> String {
         (false, won) if won > 0 => format!(" and comes out {} ahead", worth(won)),
         _ => String::new(),
     };
-    format!("{} gives up {given}, {} down after the reply{why}.", w.us(), points(down))
+    format!("{} gives up {given} ({} down after the reply){why}.", w.us(), points(down))
 }
