@@ -1,15 +1,150 @@
-//! probe
-use std::io::{BufRead, Write};
-fn main() {
-    let stdin = std::io::stdin().lock();
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    for l in stdin.lines() {
-        let v: serde_json::Value = serde_json::from_str(&l.unwrap()).unwrap();
-        let moves: Vec<&str> = v["moves"].as_array().unwrap().iter().map(|m| m.as_str().unwrap()).collect();
-        let fen = v["fen"].as_str().unwrap();
-        let line = match v["setup"].as_str() { Some(s) => koga::Line::parse_with_setup(fen, s, moves), None => koga::Line::parse(fen, moves) };
-        let line = match line { Ok(l) => l, Err(e) => { println!("{e}"); continue; } };
-        let r = koga::analyze(&line);
-        writeln!(out, "{}", serde_json::to_string(&koga::render::json::report(&line, &r, v["id"].clone())).unwrap()).unwrap();
+//! Says why a chess move is good.
+
+#![forbid(unsafe_code)]
+
+use std::{
+    io::{self, IsTerminal, Write},
+    process::ExitCode,
+};
+
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use koga::Tactic;
+use koga_cli::{
+    explain::{self, Format, Request},
+    jsonl, pages,
+};
+
+/// Says why a chess move is good: names the tactics of a position, a move and a line.
+#[derive(Parser)]
+#[command(name = "koga", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Explain a move: the tactics that it makes, and what the line wins by them.
+    Explain(ExplainArgs),
+    /// Print how Koga decides on a tactic, with the positions that it is tested on.
+    Tactics {
+        /// The tactic, such as `fork`; all are listed where none is given.
+        #[arg(value_parser = tactic)]
+        name: Option<Tactic>,
+        /// Colour the boards.
+        #[arg(long, value_enum, default_value_t)]
+        color: Color,
+    },
+}
+
+#[derive(clap::Args)]
+struct ExplainArgs {
+    /// The position; put it in quotes.
+    #[arg(required_unless_present = "jsonl")]
+    fen: Option<String>,
+    /// The candidate move, in SAN or UCI.
+    #[arg(value_name = "MOVE")]
+    candidate: Option<String>,
+    /// The whole line, candidate first: "Nf6+ Kf8 Nxh7+".
+    #[arg(long)]
+    line: Option<String>,
+    /// The first move of the line is the enemy's, played in FEN before the candidate, as in a Lichess puzzle.
+    #[arg(long, requires = "line")]
+    setup: bool,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Say what became of one tactic: found, superseded, or refused by which rule.
+    #[arg(long, value_name = "TACTIC", value_parser = tactic)]
+    why_not: Option<Tactic>,
+    /// Colour the board.
+    #[arg(long, value_enum, default_value_t)]
+    color: Color,
+    /// Read requests from standard input, one JSON object a line, and write one report a line.
+    #[arg(long, conflicts_with_all = ["fen", "candidate", "line", "setup", "format", "why_not"])]
+    jsonl: bool,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Color {
+    /// If standard output is a terminal and NO_COLOR is not set.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    fn is_wanted(self) -> bool {
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+        }
     }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = io::stdout().lock();
+    let done = match cli.command {
+        Command::Explain(args) if args.jsonl => {
+            jsonl::run(io::stdin().lock(), &mut out).map(|failed| ExitCode::from(u8::from(failed > 0)))
+        }
+        Command::Explain(args) => explain(args, &mut out),
+        Command::Tactics { name, color } => {
+            let text = name.map_or_else(pages::index, |tactic| pages::terminal(tactic, color.is_wanted()));
+            out.write_all(text.as_bytes()).map(|()| ExitCode::SUCCESS)
+        }
+    };
+    match done.and_then(|code| out.flush().map(|()| code)) {
+        Ok(code) => code,
+        Err(err) if err.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(err) => {
+            eprintln!("koga: {err}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn explain(args: ExplainArgs, out: &mut impl Write) -> io::Result<ExitCode> {
+    if args.candidate.is_none() && args.line.is_none() {
+        usage(ErrorKind::MissingRequiredArgument, "give a MOVE, or a whole --line that begins with it");
+    }
+    if args.why_not.is_some() && args.format != Format::Text {
+        usage(ErrorKind::ArgumentConflict, "--why-not is printed as text: the JSON report holds all rejections anyway");
+    }
+    let request = Request {
+        fen: args.fen.unwrap_or_default(),
+        candidate: args.candidate,
+        line: args.line,
+        setup: args.setup,
+        format: args.format,
+        why_not: args.why_not,
+        colored: args.color.is_wanted(),
+    };
+    match explain::run(&request) {
+        Ok(text) => out.write_all(text.as_bytes()).map(|()| ExitCode::SUCCESS),
+        Err(message) => {
+            eprintln!("koga: {message}");
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// Ends the program with a usage error: exit status 2.
+fn usage(kind: ErrorKind, message: &str) -> ! {
+    let mut command = Cli::command();
+    let explain = command.find_subcommand_mut("explain").map(|explain| explain.error(kind, message));
+    match explain {
+        Some(err) => err.exit(),
+        None => std::process::exit(2),
+    }
+}
+
+fn tactic(name: &str) -> Result<Tactic, String> {
+    Tactic::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Tactic::ALL.iter().map(|tactic| tactic.name()).collect();
+        format!("no such tactic; there are {}", names.join(", "))
+    })
 }

@@ -3,3 +3,5 @@
 pub mod diagram;
 pub mod json;
 mod pieces;
+pub mod svg;
+pub mod text;

@@ -14,6 +14,7 @@
 //!
 //! - The targets are defended and worth no more than the forker (F3).
 //! - The piece attacked them from its old square already (F4).
+//! - All but the checked king is a pawn beside it: the king's answer decides about that pawn (F12).
 //! - The forker is pinned and may not take them (F11).
 //! - The forker is simply taken and its line does not pay (F8). If the line shows that and wins no material,
 //!   the fork stays as supporting geometry: enabling, never the headline (F7).
@@ -25,7 +26,7 @@
 //! Only the moved piece forks: an uncovered slider that attacks two pieces is two discovered attacks. Whether
 //! a target can escape with a counter-threat is left to the line.
 
-use shakmaty::{Bitboard, Square};
+use shakmaty::{Bitboard, Square, attacks::king_attacks};
 
 use crate::{
     material::{Points, value},
@@ -37,13 +38,15 @@ use crate::{
 pub(super) const F3: Rule =
     Rule { id: "F3", text: "The attacked pieces are defended and worth no more than the piece that attacks them." };
 pub(super) const F4: Rule = Rule { id: "F4", text: "The piece attacked them from its old square already." };
-pub(super) const F7: Rule = Rule { id: "F7", text: "The forking piece is taken at once and the line wins nothing." };
 pub(super) const F8: Rule = Rule { id: "F8", text: "The forking piece can simply be taken." };
 pub(super) const F11: Rule =
     Rule { id: "F11", text: "The forking piece may not take them: it would expose its own king." };
 
+pub(super) const F12: Rule =
+    Rule { id: "F12", text: "Besides the king it attacks only pawns that are guarded, or that stand beside the king." };
+
 /// The rules by which a fork is refused.
-pub(super) const RULES: &[Rule] = &[F3, F4, F7, F8, F11];
+pub(super) const RULES: &[Rule] = &[F3, F4, F8, F11, F12];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     let attacked = s.attacks(s.to) & s.theirs;
@@ -60,7 +63,9 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     }
     let targets = targets(s, takeable);
     if !targets.more_than_one() {
-        return out.reject(Tactic::Fork, s.ply, F3, takeable.with(s.to));
+        let pawns_apart = takeable.without(s.king) & !s.board.pawns();
+        let rule = if s.checkers.contains(s.to) && pawns_apart.is_empty() { F12 } else { F3 };
+        return out.reject(Tactic::Fork, s.ply, rule, takeable.with(s.to));
     }
 
     let refuter = s.refuter();
@@ -81,11 +86,13 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     out.findings.push(finding);
 }
 
-/// Those of the attacked pieces that are really in danger (F2, F3, F6).
+/// Those of the attacked pieces that are really in danger (F2, F3, F6, F12).
 fn targets(s: &Survey, attacked: Bitboard) -> Bitboard {
     let mut targets = Bitboard::EMPTY;
     let mut doubtful = Bitboard::EMPTY;
-    for sq in attacked {
+    let beside_checked_king =
+        if attacked.contains(s.king) { king_attacks(s.king) & s.board.pawns() } else { Bitboard::EMPTY };
+    for sq in attacked & !beside_checked_king {
         let tips = || s.exchange(sq) > 0 && s.exchange_before(sq) <= 0;
         if s.value(sq) > value(s.role) || s.guards(sq, s.to).is_empty() || tips() {
             targets.add(sq);

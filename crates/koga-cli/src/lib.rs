@@ -1,0 +1,8 @@
+//! The parts of the program `koga`: commands, the corpus of test positions, and the reference pages made from it.
+
+#![forbid(unsafe_code)]
+
+pub mod corpus;
+pub mod explain;
+pub mod jsonl;
+pub mod pages;

@@ -1,0 +1,103 @@
+//! The report for a terminal.
+
+use std::fmt::Write;
+
+use super::svg::diagram;
+use crate::{Finding, FindingRole, Line, Report, Tactic, explain, words};
+
+/// A board, the headline, and every finding with its role; then what was superseded, and why.
+pub fn report(line: &Line, report: &Report, colored: bool) -> String {
+    let mut out = diagram(line, report).text(colored);
+    out.push('\n');
+    let _ = writeln!(out, "{}", moves(line));
+    out.push('\n');
+    match report.headline.map(|index| &report.findings[index]) {
+        Some(headline) => {
+            let _ = writeln!(out, "{}", explain::finding(line, headline));
+        }
+        None => {
+            let _ = writeln!(out, "No tactic to speak of.");
+        }
+    }
+    if let Some(sum) = explain::line_won(line).filter(|_| line.len() > 1) {
+        let _ = writeln!(out, "{sum}");
+    }
+    for (role, title) in
+        [(FindingRole::Motif, "Made by the move"), (FindingRole::FollowUp, "Later in the line"), (FindingRole::Enabling, "Already there, or supporting")]
+    {
+        section(&mut out, title, report.findings.iter().filter(|finding| finding.role == role).map(|finding| entry(line, finding)));
+    }
+    section(&mut out, "Superseded", report.superseded.iter().map(|lost| {
+        format!("{}: {}", at(line, &lost.finding), explain::superseded(line, lost))
+    }));
+    out
+}
+
+/// What became of one tactic in the line.
+pub fn why_not(line: &Line, report: &Report, tactic: Tactic) -> String {
+    let mut out = String::new();
+    for finding in report.findings.iter().filter(|finding| finding.tactic == tactic) {
+        let _ = writeln!(out, "Found, {}: {}: {}", finding.role.name(), at(line, finding), explain::finding(line, finding));
+    }
+    for lost in report.superseded.iter().filter(|lost| lost.finding.tactic == tactic) {
+        let _ = writeln!(out, "Superseded: {}: {}", at(line, &lost.finding), explain::superseded(line, lost));
+    }
+    for rejection in report.rejections.iter().filter(|rejection| rejection.tactic == tactic) {
+        let place = place(line, rejection.ply);
+        let _ = writeln!(out, "Refused by {}: {place}: {}", rejection.rule.id, explain::rejection(line, rejection));
+    }
+    if out.is_empty() {
+        let _ = writeln!(out, "Nothing in this line has the shape of a {}.", explain::title(tactic));
+    }
+    out
+}
+
+fn section(out: &mut String, title: &str, entries: impl Iterator<Item = String>) {
+    for (index, entry) in entries.enumerate() {
+        if index == 0 {
+            let _ = writeln!(out, "\n{title}:");
+        }
+        let _ = writeln!(out, "  {entry}");
+    }
+}
+
+fn entry(line: &Line, finding: &Finding) -> String {
+    let prize = match (finding.won, finding.prize) {
+        (Some(won), _) if won > 0 => format!(" [wins {}]", words::points(won)),
+        (None, Some(prize)) if prize > 0 => format!(" [{} at stake]", words::points(prize)),
+        _ => String::new(),
+    };
+    format!("{}: {}{prize}", at(line, finding), explain::finding(line, finding))
+}
+
+/// "fork, 12.Nf6+".
+fn at(line: &Line, finding: &Finding) -> String {
+    format!("{}, {}", explain::title(finding.tactic), place(line, finding.ply))
+}
+
+/// "12.Nf6+" or "12...Nf6+".
+fn place(line: &Line, ply: usize) -> String {
+    line.ply(ply).map_or_else(String::new, |ply| {
+        let pos = ply.before;
+        let dots = shakmaty::Position::turn(pos).fold_wb(".", "...");
+        format!("{}{dots}{}", shakmaty::Position::fullmoves(pos), ply.san())
+    })
+}
+
+/// The line with move numbers.
+pub fn moves(line: &Line) -> String {
+    let mut out = String::new();
+    for number in 1..=line.len() {
+        let Some(ply) = line.ply(number) else { break };
+        let white = shakmaty::Position::turn(ply.before).is_white();
+        if number > 1 {
+            out.push(' ');
+        }
+        if number == 1 || white {
+            out.push_str(&place(line, number));
+        } else {
+            out.push_str(&ply.san());
+        }
+    }
+    out
+}
