@@ -8,7 +8,14 @@ fn main() {
     }
     for _ in 0..3 {
         let t = Instant::now();
-        let lines: Vec<koga::Line> = rows.iter().map(|(f, m)| { let mut it = m.split(' '); let s = it.next().unwrap(); koga::Line::parse_with_setup(f, s, it).unwrap() }).collect();
+        let lines: Vec<koga::Line> = rows
+            .iter()
+            .map(|(f, m)| {
+                let mut it = m.split(' ');
+                let s = it.next().unwrap();
+                koga::Line::parse_with_setup(f, s, it).unwrap()
+            })
+            .collect();
         let parse = t.elapsed();
         let t = Instant::now();
         let d: Vec<_> = lines.iter().map(koga::tactics::detect).collect();
@@ -17,7 +24,15 @@ fn main() {
         let n: usize = lines.iter().zip(d).map(|(l, d)| koga::arbiter::arbitrate(l, d).findings.len()).sum();
         let arb = t.elapsed();
         let k = rows.len() as f64 / 1e6;
-        println!("parse {:.2}us detect {:.2}us arbitrate {:.2}us ratio {:.2} findings {n}", parse.as_secs_f64()/k, det.as_secs_f64()/k, arb.as_secs_f64()/k, (det+arb).as_secs_f64()/parse.as_secs_f64());
-        for def in &koga::tactics::DEFINITIONS { let _ = def; }
+        println!(
+            "parse {:.2}us detect {:.2}us arbitrate {:.2}us ratio {:.2} findings {n}",
+            parse.as_secs_f64() / k,
+            det.as_secs_f64() / k,
+            arb.as_secs_f64() / k,
+            (det + arb).as_secs_f64() / parse.as_secs_f64()
+        );
+        for def in &koga::tactics::DEFINITIONS {
+            let _ = def;
+        }
     }
 }

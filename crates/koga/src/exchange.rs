@@ -80,7 +80,9 @@ impl Men<'_> {
     fn is_screen(&self, from: Square, sq: Square) -> bool {
         let without = self.without(from);
         let opens = |target: Square| {
-            Color::ALL.into_iter().any(|color| !without.attackers(target, color).is_subset(self.attackers(target, color)))
+            Color::ALL
+                .into_iter()
+                .any(|color| !without.attackers(target, color).is_subset(self.attackers(target, color)))
         };
         opens(sq) || self.board.kings().into_iter().any(opens)
     }
@@ -89,7 +91,9 @@ impl Men<'_> {
 /// What the move wins or loses on the square it goes to: a capture's exchange, or what is left of a man
 /// that goes to a square where it can be taken. 0 for castling.
 pub fn move_value(pos: &Chess, m: Move) -> Points {
-    let Some(from) = m.from().filter(|_| !m.is_castle()) else { return 0 };
+    let Some(from) = m.from().filter(|_| !m.is_castle()) else {
+        return 0;
+    };
     let mut men = Men::of(pos);
     if let Some((sq, _)) = captured(m) {
         men.occupied.discard(sq);

@@ -47,7 +47,7 @@ pub struct Survey<'l> {
     pub after: &'l Chess,
     /// The board after it.
     pub board: &'l Board,
-    /// The men before it.
+    /// The men before it; a check on us counts as answered, since the move answers it.
     pub past: Men<'l>,
     /// The men after it, the enemy to move.
     pub men: Men<'l>,
@@ -98,7 +98,7 @@ impl<'l> Survey<'l> {
             before,
             after,
             board,
-            past: Men::of(before),
+            past: Men { answered: before.checkers(), ..Men::of(before) },
             men,
             again: Men { answered: checkers, ..men },
             us,
@@ -222,9 +222,7 @@ impl<'l> Survey<'l> {
     /// `None` if the line ends before that.
     pub fn payoff(&self, targets: Bitboard) -> Option<Points> {
         match self.cash_in(targets) {
-            CashIn::Taken { number } => {
-                Some((self.line.settled_balance(number) - self.line.balance(self.ply)).max(0))
-            }
+            CashIn::Taken { number } => Some((self.line.settled_balance(number) - self.line.balance(self.ply)).max(0)),
             CashIn::PassedOver => Some(0),
             CashIn::Open => None,
         }
@@ -241,9 +239,7 @@ impl<'l> Survey<'l> {
         }
         emptied &= !self.men.occupied;
         let was = Men { occupied: self.past.occupied, ..self.men };
-        let seers = emptied
-            .into_iter()
-            .fold(Bitboard::EMPTY, |all, sq| all | self.men.attackers(sq, self.us))
+        let seers = emptied.into_iter().fold(Bitboard::EMPTY, |all, sq| all | self.men.attackers(sq, self.us))
             & self.men.sliders(self.us);
         for slider in seers.without(self.to) {
             let opened = self.attacks(slider) & self.theirs & !was.attacks(slider);
