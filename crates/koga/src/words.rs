@@ -119,9 +119,15 @@ pub(crate) fn list(items: &[String]) -> String {
     }
 }
 
-/// "7 points of material".
+/// "a rook's worth of material", "7 points of material".
 pub(crate) fn worth(won: Points) -> String {
-    format!("{} of material", points(won))
+    match won {
+        1 => "a pawn's worth of material".to_owned(),
+        3 => "a piece's worth of material".to_owned(),
+        5 => "a rook's worth of material".to_owned(),
+        9 => "a queen's worth of material".to_owned(),
+        won => format!("{} of material", points(won)),
+    }
 }
 
 /// "1 point", "5 points".

@@ -25,7 +25,7 @@ use crate::{
     mobility::sure_gain,
     survey::Survey,
     tactic::{Detections, Finding, Rule, Tactic},
-    words::{Words, points, worth},
+    words::{Words, points},
 };
 
 /// Down by this much against the root it is a sacrifice.
@@ -74,7 +74,7 @@ pub(super) fn explain(w: &Words) -> String {
     let given = w.man(w.finding.piece);
     let why = match (s.line.mates(), s.line.won()) {
         (true, _) => " for mate".to_owned(),
-        (false, won) if won > 0 => format!(" and comes out {} ahead", worth(won)),
+        (false, won) if won > 0 => format!(" and comes out {} ahead", points(won)),
         _ => String::new(),
     };
     format!("{} gives up {given} ({} down after the reply){why}.", w.us(), points(down))
