@@ -87,12 +87,8 @@ fn refusal(s: &Survey, pin: &Pin) -> Option<Rule> {
             return Some(P4);
         }
     }
-    if !pin.absolute && s.value(pin.pinner) >= s.value(pin.rear) {
-        if s.again.without(pin.pinned).defenders(pin.rear, pin.pinner, s.them).any() {
-            return Some(P3);
-        }
-    }
-    None
+    let even_trade = || s.again.without(pin.pinned).defenders(pin.rear, pin.pinner, s.them).any();
+    (!pin.absolute && s.value(pin.pinner) >= s.value(pin.rear) && even_trade()).then_some(P3)
 }
 
 /// Whether the pinned piece is missed: while the pin stands we go to a square that it attacks, or check along squares that

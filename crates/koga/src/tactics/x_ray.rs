@@ -134,7 +134,7 @@ fn refutation(s: &Survey, ray: &Ray) -> Option<Rule> {
         if ply.m.is_capture() && ply.m.to() == s.to {
             last = Some((number, ply.m.from()?));
             number += 1;
-        } else if last.is_some() && number % 2 == 0 && ply.after.is_check() {
+        } else if last.is_some() && number.is_multiple_of(2) && ply.after.is_check() {
             detour = true;
             number += 2;
         } else {
