@@ -130,7 +130,8 @@ fn page(tactic: Tactic, cases: &[Shown]) -> String {
     let mut out = format!("# {}\n\n", title(tactic));
     let _ = writeln!(out, "<!-- Made by `cargo xtask pages`: edit the tactic's source and corpus instead. -->\n");
     for line in definition.text().lines() {
-        let _ = writeln!(out, "{}", line.strip_prefix("# ").map_or_else(|| line.to_owned(), |head| format!("## {head}")));
+        let _ =
+            writeln!(out, "{}", line.strip_prefix("# ").map_or_else(|| line.to_owned(), |head| format!("## {head}")));
     }
     if !definition.rules.is_empty() {
         out.push_str("\n## Rules that refuse it\n\n| rule | what it says |\n| --- | --- |\n");
@@ -148,7 +149,9 @@ fn page(tactic: Tactic, cases: &[Shown]) -> String {
             let _ = writeln!(out, "- {line}");
         }
         let _ = writeln!(out);
-        for sentence in [Some(shown.case.why.clone()).filter(|why| !why.is_empty()), shown.note(tactic)].into_iter().flatten() {
+        for sentence in
+            [Some(shown.case.why.clone()).filter(|why| !why.is_empty()), shown.note(tactic)].into_iter().flatten()
+        {
             let _ = writeln!(out, "{sentence}\n");
         }
         let _ = writeln!(out, "*{}* (`{}`)", shown.source(), shown.case.id);
@@ -157,13 +160,18 @@ fn page(tactic: Tactic, cases: &[Shown]) -> String {
 }
 
 fn contents() -> String {
-    let mut out = String::from("# The tactics\n\n<!-- Made by `cargo xtask pages`. -->\n\n| tactic | |\n| --- | --- |\n");
+    let mut out =
+        String::from("# The tactics\n\n<!-- Made by `cargo xtask pages`. -->\n\n| tactic | |\n| --- | --- |\n");
     for tactic in Tactic::ALL {
         let _ = writeln!(out, "| [{}]({tactic}.md) | {} |", title(tactic), summary(tactic));
     }
     out.push_str("\n## How rivals are weighed\n\n");
-    out.push_str("What the line pays goes before what it does not show, and that before what it passes over; then the heavier\n");
-    out.push_str("prize wins, then the more specific tactic. What loses stays in the report as superseded, by these rules:\n\n");
+    out.push_str(
+        "What the line pays goes before what it does not show, and that before what it passes over; then the heavier\n",
+    );
+    out.push_str(
+        "prize wins, then the more specific tactic. What loses stays in the report as superseded, by these rules:\n\n",
+    );
     out.push_str("| rule | what it says |\n| --- | --- |\n");
     for rule in koga::arbiter::RULES {
         let _ = writeln!(out, "| {} | {} |", rule.id, rule.text);

@@ -48,10 +48,7 @@ impl<'l> Words<'l> {
     pub(crate) fn outcome(&self, targets: Bitboard) -> String {
         let s = &self.survey;
         match s.cash_in(targets) {
-            CashIn::Taken { number } => {
-                let Some(won) = self.finding.won.filter(|won| *won > 0) else {
-                    return String::new();
-                };
+            CashIn::Won { number, won } => {
                 let ply = s.line.ply(number).expect("the ply exists");
                 format!(" {} wins {} with {}.", self.us(), self.spoils(ply, won), ply.san())
             }

@@ -130,7 +130,7 @@ pub(super) fn explain(w: &Words) -> String {
     let shape = format!("{} {verb} {} to {}", w.man(f.piece), w.man(pinned), w.man(rear));
     let targets = Bitboard::from_iter([pinned, rear]).without(w.survey.king);
     match w.survey.cash_in(targets) {
-        CashIn::Taken { .. } => format!("{shape}.{}", w.outcome(targets)),
+        CashIn::Won { .. } => format!("{shape}.{}", w.outcome(targets)),
         _ => format!("{shape}."),
     }
 }
