@@ -25,7 +25,13 @@ pub fn finding(line: &Line, finding: &Finding) -> String {
 
 /// A finding that lost, and against what.
 pub fn superseded(line: &Line, lost: &Superseded) -> String {
-    format!("{} Superseded by the {} ({}). {}", finding(line, &lost.finding), title(lost.by), lost.rule.id, lost.rule.text)
+    format!(
+        "{} Superseded by the {} ({}). {}",
+        finding(line, &lost.finding),
+        title(lost.by),
+        lost.rule.id,
+        lost.rule.text
+    )
 }
 
 /// A shape that was refused, and why.

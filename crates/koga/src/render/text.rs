@@ -22,14 +22,25 @@ pub fn report(line: &Line, report: &Report, colored: bool) -> String {
     if let Some(sum) = explain::line_won(line).filter(|_| line.len() > 1) {
         let _ = writeln!(out, "{sum}");
     }
-    for (role, title) in
-        [(FindingRole::Motif, "Made by the move"), (FindingRole::FollowUp, "Later in the line"), (FindingRole::Enabling, "Already there, or supporting")]
-    {
-        section(&mut out, title, report.findings.iter().filter(|finding| finding.role == role).map(|finding| entry(line, finding)));
+    for (role, title) in [
+        (FindingRole::Motif, "Made by the move"),
+        (FindingRole::FollowUp, "Later in the line"),
+        (FindingRole::Enabling, "Already there, or supporting"),
+    ] {
+        section(
+            &mut out,
+            title,
+            report.findings.iter().filter(|finding| finding.role == role).map(|finding| entry(line, finding)),
+        );
     }
-    section(&mut out, "Superseded", report.superseded.iter().map(|lost| {
-        format!("{}: {}", at(line, &lost.finding), explain::superseded(line, lost))
-    }));
+    section(
+        &mut out,
+        "Superseded",
+        report
+            .superseded
+            .iter()
+            .map(|lost| format!("{}: {}", at(line, &lost.finding), explain::superseded(line, lost))),
+    );
     out
 }
 
@@ -37,7 +48,8 @@ pub fn report(line: &Line, report: &Report, colored: bool) -> String {
 pub fn why_not(line: &Line, report: &Report, tactic: Tactic) -> String {
     let mut out = String::new();
     for finding in report.findings.iter().filter(|finding| finding.tactic == tactic) {
-        let _ = writeln!(out, "Found, {}: {}: {}", finding.role.name(), at(line, finding), explain::finding(line, finding));
+        let _ =
+            writeln!(out, "Found, {}: {}: {}", finding.role.name(), at(line, finding), explain::finding(line, finding));
     }
     for lost in report.superseded.iter().filter(|lost| lost.finding.tactic == tactic) {
         let _ = writeln!(out, "Superseded: {}: {}", at(line, &lost.finding), explain::superseded(line, lost));
