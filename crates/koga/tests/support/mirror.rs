@@ -1,7 +1,7 @@
 //! Lines in the mirror, and reports to compare with theirs.
 
 use koga::{
-    Finding, Line, Report, Tactic,
+    Finding, Kind, Line, Mark, Rejection, Report, Tactic,
     shakmaty::{Bitboard, Chess, EnPassantMode, Move, Position, Square},
 };
 
@@ -102,7 +102,12 @@ impl Said {
             .superseded
             .iter()
             .map(|lost| format!("{} by {} ({})", finding(&lost.finding, mirror), lost.by, lost.rule.id));
-        let rejections = report.rejections.iter().map(|rejection| {
+        // The sliders refused before the one that is named: others in the mirror.
+        let before_the_named = |rejection: &&Rejection| {
+            let named = |finding: &Finding| finding.ply == rejection.ply && finding.kind == Some(Kind::Defence);
+            !(rejection.rule.id == "X8" && report.findings.iter().any(named))
+        };
+        let rejections = report.rejections.iter().filter(before_the_named).map(|rejection| {
             format!(
                 "{} ply {} {} {}",
                 rejection.tactic,
@@ -120,16 +125,27 @@ impl Said {
     }
 }
 
+/// Marks for which one square is picked from several that serve as well, by its place on the board: another one in the
+/// mirror. Their number is compared, not the squares.
+const CHOSEN: &[Mark] = &[Mark::Attacker, Mark::Mate];
+
 fn finding(finding: &Finding, mirror: Mirror) -> String {
     let mut targets: Vec<Square> = finding.targets.iter().map(|sq| mirror.square(*sq)).collect();
     if finding.tactic != Tactic::Pin {
         // Of a pin the order says which is which.
         targets.sort();
     }
+    if finding.kind == Some(Kind::Defence) {
+        // Of several sliders that defend the square, the first on the board is named: another one in the mirror.
+        return format!("{} {} defence ply {} {targets:?}", finding.tactic, finding.role.name(), finding.ply);
+    }
     let mut squares: Vec<String> = finding
         .squares
         .iter()
-        .map(|(mark, squares)| format!("{}: {}", mark.name(), set(mirror.squares(*squares))))
+        .map(|(mark, squares)| match CHOSEN.contains(mark) {
+            true => format!("{}: {} of them", mark.name(), squares.count()),
+            false => format!("{}: {}", mark.name(), set(mirror.squares(*squares))),
+        })
         .collect();
     squares.sort();
     format!(

@@ -1,9 +1,6 @@
 //! What holds of every report, whatever the line.
 
-use koga::{
-    Finding, FindingRole, Kind, Line, Report, Tactic, analyze, render,
-    shakmaty::Position,
-};
+use koga::{Finding, FindingRole, Kind, Line, Report, Tactic, analyze, render, shakmaty::Position};
 
 use super::mirror::{Mirror, Said};
 
@@ -87,4 +84,3 @@ fn check_finding(line: &Line, finding: &Finding) {
     assert!(finding.won.is_none_or(|won| won >= 0), "what is won is not below 0: {finding:?}");
     assert!(finding.prize.is_none_or(|prize| prize >= 0), "what is at stake is not below 0: {finding:?}");
 }
-
