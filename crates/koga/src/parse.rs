@@ -175,14 +175,14 @@ pub fn parse_move(pos: &Chess, token: &str) -> Result<Move, MoveError> {
     })
 }
 
-/// Splits the text of a line into its moves: move numbers and ellipses are passed over.
+/// Splits the text of a line into its moves: move numbers, ellipses and an `e.p.` that stands apart are passed over.
 ///
 /// ```
 /// let moves: Vec<&str> = koga::parse::moves_of("12. Nf6+ Kf8 13.Nxh7+! … Ke7").collect();
 /// assert_eq!(moves, ["Nf6+", "Kf8", "Nxh7+!", "Ke7"]);
 /// ```
 pub fn moves_of(line: &str) -> impl Iterator<Item = &str> {
-    line.split_whitespace().map(without_number).filter(|token| !token.is_empty())
+    line.split_whitespace().map(without_number).filter(|token| !matches!(*token, "" | "e.p." | "e.p" | "ep"))
 }
 
 /// The move in SAN with its check or mate sign.
@@ -207,7 +207,8 @@ fn uci_move(token: &[u8]) -> Option<UciMove> {
 /// The token without a move number before it: `12.Nf6` and `12...Nf6` become `Nf6`, `12.` nothing.
 fn without_number(token: &str) -> &str {
     let rest = token.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = rest.len() < token.len();
+    // `00` and `000` are castling.
+    let numbered = rest.len() < token.len() && !token.starts_with("00");
     if rest.starts_with(['.', '…']) || (numbered && rest.is_empty()) {
         rest.trim_start_matches(['.', '…'])
     } else {
@@ -226,7 +227,7 @@ fn clean(token: &str) -> String {
         "0-0-0" | "o-o-o" | "000" | "ooo" => return "O-O-O".to_owned(),
         _ => {}
     }
-    token
+    let mut san: String = token
         .chars()
         .filter_map(|c| match c {
             '♔' | '♚' => Some('K'),
@@ -238,5 +239,10 @@ fn clean(token: &str) -> String {
             '×' | ':' => Some('x'),
             _ => Some(c),
         })
-        .collect()
+        .collect();
+    // `e8Q` and `e8(Q)` for `e8=Q`.
+    if san.ends_with(['Q', 'R', 'B', 'N']) && san[..san.len() - 1].ends_with(['1', '8']) {
+        san.insert(san.len() - 1, '=');
+    }
+    san
 }
