@@ -88,6 +88,7 @@ pub fn parse_fen(fen: &str) -> Result<Chess, ParseError> {
     let fen = fen.trim();
     let field = |n: usize| fen.split_ascii_whitespace().nth(n).map(str::to_owned);
     let error = |n: usize, reason: &str| ParseError::Fen { token: field(n), reason: reason.to_owned() };
+    let board_error = || error(0, "the board needs eight ranks of eight squares, from a8 to h1");
     if fen.is_empty() {
         return Err(ParseError::Fen { token: None, reason: "the position is empty".to_owned() });
     }
@@ -101,9 +102,7 @@ pub fn parse_fen(fen: &str) -> Result<Chess, ParseError> {
     });
     let setup = parsed
         .map_err(|err| match err {
-            ParseFenError::InvalidBoard | ParseFenError::InvalidPocket => {
-                error(0, "the board needs eight ranks of eight squares, from a8 to h1")
-            }
+            ParseFenError::InvalidBoard | ParseFenError::InvalidPocket => board_error(),
             ParseFenError::InvalidTurn => error(1, "the side to move must be w or b"),
             ParseFenError::InvalidCastling => error(2, "unreadable castling rights"),
             ParseFenError::InvalidEpSquare => error(3, "unreadable en passant square"),
@@ -114,6 +113,10 @@ pub fn parse_fen(fen: &str) -> Result<Chess, ParseError> {
         .into_setup();
     if field(1).is_none() && !fen.contains('_') {
         return Err(error(1, "the side to move is missing"));
+    }
+    // A ninth rank is read as the pocket of another variant.
+    if fen.split_ascii_whitespace().next().is_some_and(|board| board.split('/').count() > 8) {
+        return Err(board_error());
     }
     if setup.pockets.is_some() || setup.remaining_checks.is_some() {
         return Err(error(0, "this is a position of another chess variant"));
