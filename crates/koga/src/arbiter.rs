@@ -96,8 +96,8 @@ pub fn arbitrate(line: &Line, detections: Detections) -> Report {
         }
     }
     report.rejections.sort_by_key(|rejection| rejection.ply);
-    report.findings.sort_by_key(|finding| (finding.role, precedence(finding)));
-    report.superseded.sort_by_key(|lost| (lost.finding.ply, precedence(&lost.finding)));
+    report.findings.sort_by_key(|finding| (finding.role, precedence(line, finding)));
+    report.superseded.sort_by_key(|lost| (lost.finding.ply, precedence(line, &lost.finding)));
     report.headline = headline(&report.findings);
     report
 }
@@ -114,10 +114,12 @@ fn headline(findings: &[Finding]) -> Option<usize> {
 
 /// What the line pays before what it does not show before what it passes over; then the heavier, then the more specific,
 /// then the earlier. A sacrifice is only the price of something else.
-fn precedence(finding: &Finding) -> impl Ord + use<> {
+fn precedence(line: &Line, finding: &Finding) -> impl Ord + use<> {
     let relevance = match finding.won {
         _ if finding.tactic.is_mate() => 0,
         Some(won) if won > 0 => 1,
+        // Where the line ends here nothing could be shown: what is at stake counts in full.
+        None if finding.ply == line.len() => 1,
         None => 2,
         Some(_) => 3,
     };
@@ -180,7 +182,7 @@ fn refused(finding: &Finding, rule: Rule) -> Rejection {
 fn superseded_by(line: &Line, finding: &Finding, all: &[Finding]) -> Option<(Tactic, Rule)> {
     let rivals = || all.iter().filter(|rival| rival.ply == finding.ply && rival.role != FindingRole::Enabling);
     let stronger = |tactics: &[Tactic]| {
-        rivals().filter(|rival| tactics.contains(&rival.tactic)).min_by_key(|rival| precedence(rival))
+        rivals().filter(|rival| tactics.contains(&rival.tactic)).min_by_key(|rival| precedence(line, rival))
     };
     let unpaid = finding.won.is_none_or(|won| won == 0);
     let mate = all.iter().find(|other| other.tactic.is_mate());

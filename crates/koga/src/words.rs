@@ -52,6 +52,7 @@ impl<'l> Words<'l> {
                 let ply = s.line.ply(number).expect("the ply exists");
                 format!(" {} wins {} with {}.", self.us(), self.spoils(ply, won), ply.san())
             }
+            CashIn::Taken => String::new(),
             CashIn::PassedOver => " The line does not cash it in.".to_owned(),
             CashIn::Open if s.reply.is_none() => match sure_gain(s.after) {
                 0 => String::new(),

@@ -28,7 +28,7 @@ use crate::{
     material::{PIECE, Points, value},
     mobility::{mates_in_one, passed},
     pins::pins,
-    survey::Survey,
+    survey::{CashIn, Survey},
     tactic::{Detections, Finding, Mark, Rule, Tactic},
     words::Words,
 };
@@ -85,7 +85,8 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     finding.prize = Some(prize(s, victims, hanging, king.is_some()));
     finding.mark(Mark::Attacker, attacker);
     finding.mark(Mark::Mate, Bitboard::from_iter(mate));
-    if !s.survives() && finding.won.is_none_or(|won| won == 0) {
+    let won_later = matches!(s.cash_in(victims), CashIn::Won { .. } | CashIn::Taken);
+    if !s.survives() && !won_later {
         return out.reject(Tactic::DoubleAttack, s.ply, D8, victims.with(s.to));
     }
     out.findings.push(finding);
