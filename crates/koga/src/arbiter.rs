@@ -35,9 +35,11 @@ pub struct Superseded {
 /// A mate beats what never mattered on the way to it.
 pub const R3: Rule = Rule { id: "R3", text: "The line ends in mate: its targets never mattered." };
 /// Fork against its rivals.
-pub const F10: Rule = Rule { id: "F10", text: "The rival on the same move wins more." };
+pub const F10: Rule =
+    Rule { id: "F10", text: "The rival on the same move wins more, or as much and says it more exactly." };
 /// Discovered attack against a pinned defender.
-pub const A8: Rule = Rule { id: "A8", text: "The rival on the same move wins more, or says it more exactly." };
+pub const A8: Rule =
+    Rule { id: "A8", text: "The rival on the same move wins more, or as much and says it more exactly." };
 /// The more specific tactic against the double attack.
 pub const D11: Rule = Rule { id: "D11", text: "The more specific tactic says the same." };
 /// The bigger tactic against the capture that makes it.
@@ -85,8 +87,15 @@ pub fn arbitrate(line: &Line, detections: Detections) -> Report {
         rejections.extend(rule.map(|rule| refused(finding, rule)));
         rule.is_none()
     });
-    let verdicts: Vec<Option<(Tactic, Rule)>> =
+    let mut verdicts: Vec<Option<(Tactic, Rule)>> =
         findings.iter().map(|finding| superseded_by(line, finding, &findings)).collect();
+    for index in 0..findings.len() {
+        if verdicts[index].is_none() && findings[index].tactic == Tactic::HangingCapture {
+            let standing = findings.iter().zip(&verdicts).filter(|(_, verdict)| verdict.is_none());
+            let winner = cashed_in(line, &findings[index], standing.map(|(finding, _)| finding));
+            verdicts[index] = winner.map(|winner| (winner, H3));
+        }
+    }
     let mut report = Report { rejections, ..Report::default() };
     for (finding, verdict) in findings.into_iter().zip(verdicts) {
         match verdict {
@@ -198,8 +207,11 @@ fn superseded_by(line: &Line, finding: &Finding, all: &[Finding]) -> Option<(Tac
         }
         Tactic::DoubleAttack => stronger(&SPECIFIC).map(|rival| (rival.tactic, D11)),
         Tactic::HangingCapture => {
+            if let Some(mate) = mate.filter(|mate| mate.ply == finding.ply) {
+                return Some((mate.tactic, R3));
+            }
             let same_move = stronger(&SPECIFIC).filter(|rival| rival.weight() >= finding.weight());
-            same_move.map(|rival| (rival.tactic, A7)).or_else(|| Some((cashed_in(line, finding, all)?, H3)))
+            same_move.map(|rival| (rival.tactic, A7))
         }
         Tactic::Pin => {
             let capture = rivals().find(|rival| {
@@ -215,9 +227,9 @@ fn superseded_by(line: &Line, finding: &Finding, all: &[Finding]) -> Option<(Tac
 const SPECIFIC: [Tactic; 3] = [Tactic::PinnedDefender, Tactic::DiscoveredAttack, Tactic::Fork];
 
 /// The earlier finding whose target this capture takes.
-fn cashed_in(line: &Line, capture: &Finding, all: &[Finding]) -> Option<Tactic> {
+fn cashed_in<'f>(line: &Line, capture: &Finding, standing: impl Iterator<Item = &'f Finding>) -> Option<Tactic> {
     let victim = line.origin(capture.targets[0], capture.ply - 1);
-    let earlier = all.iter().filter(|other| other.ply < capture.ply && other.role != FindingRole::Enabling);
+    let earlier = standing.filter(|other| other.ply < capture.ply && other.role != FindingRole::Enabling);
     earlier
         .filter(|other| other.tactic != Tactic::Sacrifice && other.tactic != Tactic::HangingCapture)
         .filter(|other| other.targets.iter().any(|sq| line.origin(*sq, other.ply) == victim))

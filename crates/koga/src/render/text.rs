@@ -14,7 +14,11 @@ pub fn report(line: &Line, report: &Report, colored: bool) -> String {
     match report.headline.map(|index| &report.findings[index]) {
         Some(headline) => {
             let name = words::capitalized(explain::title(headline.tactic));
-            let how = if headline.role == FindingRole::Motif { "made by" } else { "later, with" };
+            let how = match headline.role {
+                FindingRole::Motif if headline.ply > 1 => "prepared by the sacrifice, with",
+                FindingRole::Motif => "made by",
+                _ => "later, with",
+            };
             let place = place(line, headline.ply);
             let _ = writeln!(out, "{name}, {how} {place}{}\n{}", stake(headline), explain::finding(line, headline));
         }
@@ -26,7 +30,7 @@ pub fn report(line: &Line, report: &Report, colored: bool) -> String {
         let _ = writeln!(out, "{sum}");
     }
     for (role, title) in [
-        (FindingRole::Motif, "Also made by the move"),
+        (FindingRole::Motif, "Also made or prepared by the move"),
         (FindingRole::FollowUp, "Later in the line"),
         (FindingRole::Enabling, "Already there, or supporting"),
     ] {

@@ -23,7 +23,7 @@
 //!
 //! Whether the target can leave with a threat of its own, or take the slider first, is left to the line.
 
-use shakmaty::{Bitboard, Position, Role, Square};
+use shakmaty::{Bitboard, Position, Role, Square, attacks::between};
 
 use crate::{
     line::{Line, captured, moved},
@@ -164,6 +164,10 @@ pub(super) fn explain(w: &Words) -> String {
 pub(super) fn opening(w: &Words) -> String {
     let s = &w.survey;
     let mover = s.before.board().role_at(s.from).map_or("piece", name);
-    let line = line_name(w.finding.piece, w.finding.targets[0]);
+    let (slider, target) = (w.finding.piece, w.finding.targets[0]);
+    let line = line_name(slider, target);
+    if let Some((taken, _)) = s.captured.filter(|(sq, _)| *sq != s.to && between(slider, target).contains(*sq)) {
+        return format!("taking the pawn on {taken} in passing opens {line} for {}", w.man(slider));
+    }
     format!("moving the {mover} to {} opens {line} for {}", s.to, w.man(w.finding.piece))
 }

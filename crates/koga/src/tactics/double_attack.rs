@@ -34,7 +34,7 @@ use crate::{
 };
 
 pub(super) const D6: Rule = Rule { id: "D6", text: "The mate is the capture of the attacked piece: one threat." };
-pub(super) const D8: Rule = Rule { id: "D8", text: "The attacking piece is taken and neither target is won." };
+pub(super) const D8: Rule = Rule { id: "D8", text: "The attacking piece is taken, and the line takes neither target." };
 pub(super) const D9: Rule = Rule { id: "D9", text: "The attacking piece may not take: it would expose its own king." };
 pub(super) const D10: Rule = Rule {
     id: "D10",
@@ -196,5 +196,7 @@ pub(super) fn explain(w: &Words) -> String {
     if left.any() {
         threats.push(format!("leaves {} hanging to {}", w.men(left), w.men(hands)));
     }
-    format!("{} {}: two threats at once.{}", w.man(s.to), crate::words::list(&threats), w.outcome(victims))
+    let count = victims.count() + usize::from(s.checkers.any()) + w.finding.marked(Mark::Mate).count();
+    let number = ["two", "two", "two", "three", "four"].get(count).copied().unwrap_or("many");
+    format!("{} {}: {number} threats at once.{}", w.man(s.to), crate::words::list(&threats), w.outcome(victims))
 }

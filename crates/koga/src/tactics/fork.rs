@@ -17,7 +17,7 @@
 //! - The piece attacked them from its old square already (F4).
 //! - The forker is pinned and may not take them (F11).
 //! - The forker is simply taken and its line does not pay (F8). If the line shows that and wins no material,
-//!   the fork stays as supporting geometry: enabling, never the headline (F7).
+//!   the fork stays as supporting geometry: enabling, never the headline; an even exchange is not even that (F7).
 //! - Mate ends the line, or a discovered attack or pinned defender on the same ply wins more (F10): superseded.
 //! - It is passed over on a later ply without having forced anything (R1).
 //!
@@ -39,12 +39,14 @@ use crate::{
 pub(super) const F3: Rule =
     Rule { id: "F3", text: "The attacked pieces are defended and worth no more than the piece that attacks them." };
 pub(super) const F4: Rule = Rule { id: "F4", text: "The piece attacked them from its old square already." };
+pub(super) const F7: Rule =
+    Rule { id: "F7", text: "The forking piece is exchanged for what it took, and the line wins nothing." };
 pub(super) const F8: Rule = Rule { id: "F8", text: "The forking piece can simply be taken." };
 pub(super) const F11: Rule =
     Rule { id: "F11", text: "The forking piece may not take them: it would expose its own king." };
 
 /// The rules by which a fork is refused.
-pub(super) const RULES: &[Rule] = &[F3, F4, F8, F11];
+pub(super) const RULES: &[Rule] = &[F3, F4, F7, F8, F11];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     let attacked = s.attacks(s.to) & s.theirs;
@@ -75,6 +77,9 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     }
     let pays_anyway = finding.won > Some(0) || (refuter.is_some() && finding.prize > Some(0));
     if refuter.is_some() && s.line.won() <= 0 && !s.line.mates() {
+        if s.captured.is_some_and(|(_, role)| value(role) >= value(s.role)) {
+            return out.reject(Tactic::Fork, s.ply, F7, targets.with(s.to));
+        }
         finding.role = FindingRole::Enabling;
     } else if !s.survives() && !pays_anyway && (s.checkers.is_empty() || refuter.is_none()) {
         return out.reject(Tactic::Fork, s.ply, F8, targets.with(s.to));
