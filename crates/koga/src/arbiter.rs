@@ -81,7 +81,7 @@ pub fn arbitrate(line: &Line, detections: Detections) -> Report {
         return Report { rejections, ..Report::default() };
     }
     findings.retain(|finding| {
-        let rule = if is_about_a_pawn(line, finding) { Some(R4) } else { is_passed_over(line, finding).then_some(R1) };
+        let rule = if is_passed_over(line, finding) { Some(R1) } else { is_about_a_pawn(line, finding).then_some(R4) };
         rejections.extend(rule.map(|rule| refused(finding, rule)));
         rule.is_none()
     });
@@ -139,6 +139,7 @@ fn is_about_a_pawn(line: &Line, finding: &Finding) -> bool {
         && finding.won.is_none_or(|won| won == 0)
         && finding.marked(Mark::Refuter).is_empty()
         && finding.marked(Mark::Mate).is_empty()
+        && !(finding.role == FindingRole::FollowUp && finding.won == Some(0) && chased_away(line, finding))
 }
 
 /// A fork or double attack on a later ply that the line does not cash in and that forced nothing (R1).
@@ -149,16 +150,16 @@ fn is_passed_over(line: &Line, finding: &Finding) -> bool {
     if !applies {
         return false;
     }
-    let after = &line.positions[finding.ply];
-    let board = shakmaty::Position::board(after);
-    let worth = |sq: &Square| board.role_at(*sq).map_or(0, value);
+    !shakmaty::Position::is_check(&line.positions[finding.ply]) && !chased_away(line, finding)
+}
+
+/// Whether the line's answer moves the heaviest target away, the king apart.
+fn chased_away(line: &Line, finding: &Finding) -> bool {
+    let board = shakmaty::Position::board(&line.positions[finding.ply]);
+    let worth = |sq: &Square| board.role_at(*sq).filter(|role| *role != Role::King).map_or(0, value);
     let heaviest = finding.targets.iter().map(worth).max();
-    let moved_away = line
-        .moves
-        .get(finding.ply)
-        .and_then(|m| m.from())
-        .is_some_and(|from| finding.targets.contains(&from) && Some(worth(&from)) == heaviest);
-    !shakmaty::Position::is_check(after) && !moved_away
+    let leaver = line.moves.get(finding.ply).and_then(|m| m.from());
+    leaver.is_some_and(|from| finding.targets.contains(&from) && Some(worth(&from)) == heaviest)
 }
 
 /// A fork whose forker is taken and that the line shows winning nothing: with check it may still be weighed against rivals,

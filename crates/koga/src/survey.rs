@@ -176,16 +176,25 @@ impl<'l> Survey<'l> {
 
     /// Whether the move mates.
     pub fn is_mate(&self) -> bool {
-        self.reply.is_none() && self.checkers.any() && self.after.is_checkmate()
+        self.reply.is_none() && self.line.mates()
     }
 
     /// Whether the move takes back on the square where the enemy has just taken.
     pub fn is_recapture(&self) -> bool {
-        let previous = match self.ply {
+        self.captured.is_some() && self.previous().is_some_and(|m| m.is_capture() && m.to() == self.m.to())
+    }
+
+    /// The worth of what the enemy's last move took, as far as that move is known.
+    pub fn just_lost(&self) -> Points {
+        self.previous().and_then(captured).map_or(0, |(_, role)| value(role))
+    }
+
+    /// The enemy's move before this one, where it is known.
+    fn previous(&self) -> Option<Move> {
+        match self.ply {
             1 => self.line.setup,
             ply => Some(self.line.moves[ply - 2]),
-        };
-        self.captured.is_some() && previous.is_some_and(|m| m.is_capture() && m.to() == self.m.to())
+        }
     }
 
     /// What becomes of the men standing on `targets` after this ply. A target counts as taken where it stands, and

@@ -58,10 +58,13 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
             None => {}
         }
     }
+    if !check && attacked.is_empty() {
+        return;
+    }
     let (hanging, attacker) = newly_hanging(s, attacked);
     let mut threats = usize::from(check) + attacked.count() + hanging.count();
     let mut mate = None;
-    if threats == 1 && attacked.any() {
+    if threats == 1 && !check {
         match threatened_mate(s, attacked) {
             Mate::Separate(m) => mate = Some(m.to()),
             Mate::OnTarget => out.reject(Tactic::DoubleAttack, s.ply, D6, attacked.with(s.to)),
