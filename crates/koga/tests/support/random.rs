@@ -2,7 +2,10 @@
 
 use koga::{
     Line,
-    shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, File, Move, Piece, Position, Rank, Role, Setup, Square},
+    shakmaty::{
+        Bitboard, Board, CastlingMode, Chess, Color, File, Move, Piece, Position, Rank, Role, Setup, Square,
+        uci::UciMove,
+    },
 };
 
 /// Whatever makes choices.
@@ -233,11 +236,10 @@ pub fn line(choices: &mut impl Choices, longest: usize) -> Line {
 
 /// The line of those legal moves.
 pub fn from_moves(root: Chess, setup: Option<Move>, moves: Vec<Move>) -> Line {
-    let mut positions = vec![root];
-    for m in &moves {
-        let mut pos = positions[positions.len() - 1].clone();
-        pos.play_unchecked(*m);
-        positions.push(pos);
-    }
-    Line { positions, moves, setup }
+    // A castling king that takes its rook: what every mode understands.
+    let tokens: Vec<String> =
+        moves.iter().map(|m| UciMove::from_move(*m, CastlingMode::Chess960).to_string()).collect();
+    let line = Line::from_root(root, setup, tokens.iter().map(String::as_str)).expect("the moves are legal");
+    assert_eq!(line.moves, moves, "every move reads back as it was");
+    line
 }
