@@ -1,6 +1,6 @@
 //! Rivals are weighed by what they win. What loses stays in the report, with the winner and the rule.
 
-use shakmaty::{Bitboard, Role, Square};
+use shakmaty::{Bitboard, Position, Role, Square};
 
 use crate::{
     line::Line,
@@ -158,15 +158,12 @@ fn is_passed_over(line: &Line, finding: &Finding) -> bool {
     let applies = matches!(finding.tactic, Tactic::Fork | Tactic::DoubleAttack)
         && finding.role == FindingRole::FollowUp
         && finding.won == Some(0);
-    if !applies {
-        return false;
-    }
-    !shakmaty::Position::is_check(&line.positions[finding.ply]) && !chased_away(line, finding)
+    applies && !line.positions[finding.ply].is_check() && !chased_away(line, finding)
 }
 
 /// Whether the line's answer moves the heaviest target away, the king apart.
 fn chased_away(line: &Line, finding: &Finding) -> bool {
-    let board = shakmaty::Position::board(&line.positions[finding.ply]);
+    let board = line.positions[finding.ply].board();
     let worth = |sq: &Square| board.role_at(*sq).filter(|role| *role != Role::King).map_or(0, value);
     let heaviest = finding.targets.iter().map(worth).max();
     let leaver = line.moves.get(finding.ply).and_then(|m| m.from());

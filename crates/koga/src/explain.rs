@@ -1,5 +1,7 @@
 //! Sentences: what a coach would say of a finding, and no more than the board proves.
 
+use shakmaty::Position;
+
 use crate::{
     Finding, Line, Rejection, Superseded, Tactic,
     material::Points,
@@ -35,7 +37,7 @@ pub fn reason(lost: &Superseded) -> String {
 
 /// A shape that was refused, and why.
 pub fn rejection(line: &Line, rejection: &Rejection) -> String {
-    let board = shakmaty::Position::board(&line.positions[rejection.ply]);
+    let board = line.positions[rejection.ply].board();
     let men: Vec<String> = rejection.squares.into_iter().map(|sq| man(board, sq)).collect();
     format!("{} ({})", rejection.rule.text, list(&men))
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use shakmaty::Position;
+
 use super::svg::diagram;
 use crate::{Finding, FindingRole, Line, Report, Superseded, Tactic, explain, words};
 
@@ -94,8 +96,8 @@ fn at(line: &Line, finding: &Finding) -> String {
 fn place(line: &Line, ply: usize) -> String {
     line.ply(ply).map_or_else(String::new, |ply| {
         let pos = ply.before;
-        let dots = shakmaty::Position::turn(pos).fold_wb(".", "...");
-        format!("{}{dots}{}", shakmaty::Position::fullmoves(pos), ply.san())
+        let dots = pos.turn().fold_wb(".", "...");
+        format!("{}{dots}{}", pos.fullmoves(), ply.san())
     })
 }
 
@@ -104,7 +106,7 @@ pub fn moves(line: &Line) -> String {
     let mut out = String::new();
     for number in 1..=line.len() {
         let Some(ply) = line.ply(number) else { break };
-        let white = shakmaty::Position::turn(ply.before).is_white();
+        let white = ply.before.turn().is_white();
         if number > 1 {
             out.push(' ');
         }
