@@ -23,13 +23,13 @@ fn lines() -> &'static [Line] {
     static LINES: OnceLock<Vec<Line>> = OnceLock::new();
     LINES.get_or_init(|| {
         let mut rng = Rng::new(seed() + 1);
-        let random = std::iter::repeat_with(|| random::line(&mut rng, 30)).take(300 * effort());
+        let random = std::iter::repeat_with(|| random::line(&mut rng, 30)).take(900 * effort());
         let puzzles = puzzles::every((64 / effort()).max(1)).unwrap_or_default();
         random.chain(puzzles.iter().map(|puzzle| puzzle.line())).collect()
     })
 }
 
-/// Every position of every line: some 9,000.
+/// Every position of every line: some 15,000.
 fn positions() -> impl Iterator<Item = &'static Chess> {
     lines().iter().flat_map(|line| &line.positions)
 }

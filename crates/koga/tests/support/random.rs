@@ -204,7 +204,10 @@ fn choose(choices: &mut impl Choices, pos: &Chess) -> Option<Move> {
         Move::Normal { role: Role::Pawn, from, to, .. } => from.distance(to) == 2,
         _ => m.is_en_passant(),
     };
+    let en_passant = |m: &Move| m.is_en_passant();
     let preferred: Vec<Move> = match choices.below(6) {
+        // Rare, so played half of the time that it can be.
+        0..3 if legal.iter().any(en_passant) => legal.iter().copied().filter(en_passant).collect(),
         0 | 1 => legal.iter().copied().filter(lively).collect(),
         2 => legal.iter().copied().filter(checks).collect(),
         3 => legal.iter().copied().filter(steps_twice).collect(),
