@@ -6,11 +6,11 @@ use shakmaty::{Move, Position, Role};
 
 use super::{
     MATE, MATE_BOUND, MOST_PLIES,
-    eval::value,
     node::Node,
     order::{Memory, Picker, Waiting},
     see::wins_at_least,
     table::{Bound, Table},
+    terms::value,
 };
 use crate::StopHandle;
 
