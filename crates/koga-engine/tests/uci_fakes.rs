@@ -43,7 +43,7 @@ impl Fake {
     fn options(&self) -> UciOptions {
         UciOptions {
             arguments: vec!["-c".to_owned(), self.script()],
-            patience: Duration::from_millis(400),
+            patience: Duration::from_millis(1000),
             ..UciOptions::default()
         }
     }
@@ -59,7 +59,7 @@ impl Fake {
             .start()
             .and_then(|mut uci| uci.analyse(&Chess::new(), &short()));
         assert!(
-            began.elapsed() < Duration::from_secs(5),
+            began.elapsed() < Duration::from_secs(20),
             "took {:?}",
             began.elapsed()
         );
@@ -206,7 +206,7 @@ fn a_program_that_says_nothing_times_out() {
         ),
         "{error}"
     );
-    assert!(began.elapsed() < Duration::from_secs(3));
+    assert!(began.elapsed() < Duration::from_secs(20));
     assert_eq!(left_over("60.125"), 0);
 }
 
@@ -514,7 +514,7 @@ fn a_search_is_stopped_from_another_thread() {
         Instant::now()
     });
     let lines = uci.analyse(&Chess::new(), &endless).unwrap();
-    assert!(stopper.join().unwrap().elapsed() < Duration::from_millis(300));
+    assert!(stopper.join().unwrap().elapsed() < Duration::from_secs(5));
     assert_eq!(lines.len(), 1);
 }
 

@@ -5,8 +5,10 @@ use shakmaty::{
     PositionError, Square,
 };
 
-use super::eval::structure;
-use super::terms::{FULL_PHASE, Term, phase, random, term};
+use super::{
+    eval::structure,
+    terms::{FULL_PHASE, Term, phase, random, term},
+};
 
 /// A position with its key, its running evaluation and the men that give check.
 #[derive(Clone)]
@@ -59,6 +61,14 @@ impl Node {
             node.add(piece, sq);
         }
         node
+    }
+
+    /// The key under which the table knows the position: near the fifty-move draw the count of moves matters too.
+    pub(crate) fn table_key(&self) -> u64 {
+        match self.pos.halfmoves() {
+            few if few < 80 => self.key,
+            many => self.key ^ random(2000 + u64::from(many.min(100))),
+        }
     }
 
     pub(crate) fn is_check(&self) -> bool {

@@ -85,7 +85,7 @@ impl<'t> Search<'t> {
             return alpha;
         }
 
-        let known = self.table.get(node.key).copied();
+        let known = self.table.get(node.table_key()).copied();
         if let Some(score) = known
             .and_then(|entry| entry.cutoff(depth, alpha, beta, ply))
             .filter(|_| !is_pv)
@@ -220,7 +220,8 @@ impl<'t> Search<'t> {
             _ if best > lower => Bound::Exact,
             _ => Bound::Upper,
         };
-        self.table.put(node.key, best_move, best, depth, ply, bound);
+        self.table
+            .put(node.table_key(), best_move, best, depth, ply, bound);
         best
     }
 
@@ -238,7 +239,7 @@ impl<'t> Search<'t> {
         }
         let is_pv = beta - alpha > 1;
         let in_check = node.is_check();
-        let known = self.table.get(node.key).copied();
+        let known = self.table.get(node.table_key()).copied();
         let wanted = if in_check { 0 } else { -(calm.min(1) as i32) };
         if let Some(score) = known
             .and_then(|entry| entry.cutoff(wanted, alpha, beta, ply))
@@ -307,7 +308,7 @@ impl<'t> Search<'t> {
             _ => Bound::Upper,
         };
         self.table
-            .put(node.key, best_move, best, wanted, ply, bound);
+            .put(node.table_key(), best_move, best, wanted, ply, bound);
         best
     }
 
