@@ -37,9 +37,7 @@ pub(crate) fn search(
         .collect();
     let mut search = Search::new(table, path, stop.clone());
     search.most_nodes = limits.nodes.unwrap_or(u64::MAX);
-    search.deadline = limits
-        .time
-        .and_then(|time| Instant::now().checked_add(time));
+    search.deadline = deadline;
     search.path.push(root.key);
 
     let mut moves: Vec<RootMove> = moves
