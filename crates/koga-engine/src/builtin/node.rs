@@ -149,6 +149,8 @@ impl Node {
         let (mg, eg) = (self.mg + structure.mg, self.eg + structure.eg);
         let phase = self.phase.min(FULL_PHASE);
         let white = (mg * phase + eg * (FULL_PHASE - phase)) / FULL_PHASE;
+        // A dozen queens are still no mate.
+        let white = white.clamp(-MOST, MOST);
         TEMPO + self.pos.turn().fold_wb(white, -white)
     }
 
@@ -169,5 +171,31 @@ impl Node {
     }
 }
 
+/// No evaluation is beyond this, either way.
+const MOST: i32 = 20_000;
 /// What the right to move is worth.
 const TEMPO: i32 = 12;
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::{CastlingMode, fen::Fen};
+
+    use super::*;
+    use crate::builtin::MATE_BOUND;
+
+    #[test]
+    fn no_number_of_queens_looks_like_a_mate() {
+        for fen in [
+            "QQQQ4/QQQQ4/QQQQ4/QQQQ4/8/8/4P2K/5k2 b - - 0 1",
+            "qqqq4/qqqq4/qqqq4/qqqq4/8/8/4p2k/5K2 w - - 0 1",
+        ] {
+            let pos: Result<Chess, _> = fen
+                .parse::<Fen>()
+                .unwrap()
+                .into_position(CastlingMode::Standard);
+            let pos = pos.or_else(PositionError::ignore_too_much_material);
+            let score = Node::new(pos.expect("nothing else is wrong")).evaluate();
+            assert!(score.abs() > 10_000 && score.abs() < MATE_BOUND, "{score}");
+        }
+    }
+}
