@@ -292,9 +292,8 @@ struct Shown<'r>(&'r Report);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let squares = |squares: &[koga::shakmaty::Square]| {
-            squares.iter().map(|sq| sq.to_string()).collect::<Vec<_>>().join(" ")
-        };
+        let squares =
+            |squares: &[koga::shakmaty::Square]| squares.iter().map(|sq| sq.to_string()).collect::<Vec<_>>().join(" ");
         writeln!(f, "reported:")?;
         for finding in &self.0.findings {
             let kind = finding.kind.map_or("", Kind::name);

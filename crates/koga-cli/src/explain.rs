@@ -67,7 +67,9 @@ fn parse(request: &Request) -> Result<Line, String> {
         Line::parse(&request.fen, moves)
     };
     let line = parsed.map_err(|err| point_at(&err, &request.fen, text, request.setup))?;
-    let Some(candidate) = request.candidate.as_deref().filter(|_| request.line.is_some()) else { return Ok(line) };
+    let Some(candidate) = request.candidate.as_deref().filter(|_| request.line.is_some()) else {
+        return Ok(line);
+    };
     match parse::parse_move(line.root(), candidate) {
         Ok(m) if m == line.moves[0] => Ok(line),
         Ok(_) => Err(format!("the line does not begin with the move \"{candidate}\"")),

@@ -98,7 +98,10 @@ fn parse(request: &[u8]) -> Answered<'_, Line> {
     let text = std::str::from_utf8(request)
         .map_err(|err| refuse(format!("the request is not UTF-8 from byte {} on", err.valid_up_to() + 1)))?;
     let request: Request = serde_json::from_str(text).map_err(|err| {
-        (id_of(text), RequestError::Request(format!("not a request: {}", err.to_string().replace("line 1 column", "column"))))
+        (
+            id_of(text),
+            RequestError::Request(format!("not a request: {}", err.to_string().replace("line 1 column", "column"))),
+        )
     })?;
     let moves = request.moves.iter().map(AsRef::as_ref);
     let line = match &request.setup {

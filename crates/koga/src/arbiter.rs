@@ -1,6 +1,6 @@
 //! Rivals are weighed by what they win. What loses stays in the report, with the winner and the rule.
 
-use shakmaty::{Bitboard, Square};
+use shakmaty::{Bitboard, Role, Square};
 
 use crate::{
     line::Line,
@@ -48,11 +48,13 @@ pub const P8: Rule = Rule { id: "P8", text: "The capture that the pin makes poss
 pub const H3: Rule = Rule { id: "H3", text: "The capture cashes in what the earlier tactic won." };
 /// A fork with check whose forker is taken, of which nothing remains to weigh.
 pub const F9: Rule = Rule { id: "F9", text: "The forking piece is taken, and the piece that takes it is not won." };
+/// Pawns that a player does not speak of.
+pub const R4: Rule = Rule { id: "R4", text: "Only a pawn is at stake, and the line does not take it." };
 /// Relevance.
 pub const R1: Rule = Rule { id: "R1", text: "The line passes it over, and it forced nothing." };
 
 /// The rules by which rivals are weighed.
-pub const RULES: &[Rule] = &[R3, F10, A8, D11, A7, P8, H3, F9, R1];
+pub const RULES: &[Rule] = &[R3, F10, A8, D11, A7, P8, H3, F9, R4, R1];
 
 /// Tactics from the most to the least specific: the order in which ties are broken.
 const PRECEDENCE: [Tactic; 14] = [
@@ -79,11 +81,9 @@ pub fn arbitrate(line: &Line, detections: Detections) -> Report {
         return Report { rejections, ..Report::default() };
     }
     findings.retain(|finding| {
-        let passed_over = is_passed_over(line, finding);
-        if passed_over {
-            rejections.push(refused(finding, R1));
-        }
-        !passed_over
+        let rule = if is_about_a_pawn(line, finding) { Some(R4) } else { is_passed_over(line, finding).then_some(R1) };
+        rejections.extend(rule.map(|rule| refused(finding, rule)));
+        rule.is_none()
     });
     let verdicts: Vec<Option<(Tactic, Rule)>> =
         findings.iter().map(|finding| superseded_by(line, finding, &findings)).collect();
@@ -121,8 +121,24 @@ fn precedence(finding: &Finding) -> impl Ord + use<> {
         None => 2,
         Some(_) => 3,
     };
-    let rank = PRECEDENCE.iter().position(|tactic| *tactic == finding.tactic);
+    let rank = rank(finding.tactic);
     (finding.tactic == Tactic::Sacrifice, relevance, -finding.weight(), rank, finding.ply, finding.piece)
+}
+
+fn rank(tactic: Tactic) -> Option<usize> {
+    PRECEDENCE.iter().position(|other| *other == tactic)
+}
+
+/// A fork or double attack with no more than a pawn to win, in a line that goes on or led up to it and does not take that
+/// pawn (R4).
+fn is_about_a_pawn(line: &Line, finding: &Finding) -> bool {
+    matches!(finding.tactic, Tactic::Fork | Tactic::DoubleAttack)
+        && finding.role != FindingRole::Enabling
+        && line.len() > 1
+        && finding.prize <= Some(value(Role::Pawn))
+        && finding.won.is_none_or(|won| won == 0)
+        && finding.marked(Mark::Refuter).is_empty()
+        && finding.marked(Mark::Mate).is_empty()
 }
 
 /// A fork or double attack on a later ply that the line does not cash in and that forced nothing (R1).
@@ -137,9 +153,11 @@ fn is_passed_over(line: &Line, finding: &Finding) -> bool {
     let board = shakmaty::Position::board(after);
     let worth = |sq: &Square| board.role_at(*sq).map_or(0, value);
     let heaviest = finding.targets.iter().map(worth).max();
-    let moved_away = line.moves.get(finding.ply).and_then(|m| m.from()).is_some_and(|from| {
-        finding.targets.contains(&from) && Some(worth(&from)) == heaviest
-    });
+    let moved_away = line
+        .moves
+        .get(finding.ply)
+        .and_then(|m| m.from())
+        .is_some_and(|from| finding.targets.contains(&from) && Some(worth(&from)) == heaviest);
     !shakmaty::Position::is_check(after) && !moved_away
 }
 
@@ -199,6 +217,7 @@ fn cashed_in(line: &Line, capture: &Finding, all: &[Finding]) -> Option<Tactic> 
     let earlier = all.iter().filter(|other| other.ply < capture.ply && other.role != FindingRole::Enabling);
     earlier
         .filter(|other| other.tactic != Tactic::Sacrifice && other.tactic != Tactic::HangingCapture)
-        .find(|other| other.targets.iter().any(|sq| line.origin(*sq, other.ply) == victim))
+        .filter(|other| other.targets.iter().any(|sq| line.origin(*sq, other.ply) == victim))
+        .min_by_key(|other| rank(other.tactic))
         .map(|other| other.tactic)
 }

@@ -5,16 +5,13 @@
 //! behind the capturers join in. Where two attackers are worth the same, the better one takes.
 //! A pawn that takes on the last rank becomes a queen.
 
-use shakmaty::{Chess, Color, Move, Position, Rank, Role, Square};
+use shakmaty::{Chess, Color, Move, Position, Rank, Role, Square, attacks};
 
 use crate::{
     attacks::Men,
     line::captured,
     material::{Points, value},
 };
-
-/// Roles from the least to the most valuable: the order in which captures are made.
-const ORDER: [Role; 6] = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King];
 
 impl Men<'_> {
     /// What `color` wins at most by starting captures on `sq`, never below 0: it need not start.
@@ -46,13 +43,16 @@ impl Men<'_> {
         if all.is_empty() {
             return 0;
         }
-        for role in ORDER {
-            let same_worth = all & self.board.by_role(role);
+        let board = self.board;
+        // From the least to the most valuable.
+        let order = [board.pawns(), board.knights() | board.bishops(), board.rooks(), board.queens(), board.kings()];
+        for same_worth in order {
+            let same_worth = all & same_worth;
             let mut best = None;
             let mut plain_tried = false;
             for from in same_worth {
-                // Attackers that screen nothing can stand in for each other: one of them is enough.
-                let plain = same_worth.more_than_one() && !self.is_screen(from, sq);
+                // Attackers whose leaving opens nothing can stand in for each other: one of them is enough.
+                let plain = same_worth.more_than_one() && self.is_plain(from, sq);
                 if (plain && plain_tried) || !self.is_legal_capture(from, sq, color) {
                     continue;
                 }
@@ -76,13 +76,13 @@ impl Men<'_> {
         gain - after.swap(sq, !color, value(becomes))
     }
 
-    /// Whether something sees the square or a king through the man on `from`.
-    fn is_screen(&self, from: Square, sq: Square) -> bool {
+    /// Whether it makes no difference to an exchange on `sq` that the man on `from` leaves its square: nothing sees `sq`
+    /// through it, and on no line with a king it can pin, be pinned, or stand in the way of a pin.
+    fn is_plain(&self, from: Square, sq: Square) -> bool {
         let without = self.without(from);
-        let opens = |target: Square| {
-            Color::ALL.into_iter().any(|color| !without.attackers(target, color).is_subset(self.attackers(target, color)))
-        };
-        opens(sq) || self.board.kings().into_iter().any(opens)
+        let opens = |color| !without.attackers(sq, color).is_subset(self.attackers(sq, color));
+        let on_line = |king| attacks::ray(from, king).any();
+        !self.board.kings().into_iter().any(on_line) && !Color::ALL.into_iter().any(opens)
     }
 }
 

@@ -25,7 +25,12 @@ pub fn finding(line: &Line, finding: &Finding) -> String {
 
 /// A finding that lost, and against what.
 pub fn superseded(line: &Line, lost: &Superseded) -> String {
-    format!("{} Superseded by the {} ({}). {}", finding(line, &lost.finding), title(lost.by), lost.rule.id, lost.rule.text)
+    format!("{} {}", finding(line, &lost.finding), capitalized(&reason(lost)))
+}
+
+/// Against what a finding lost, and by which rule.
+pub fn reason(lost: &Superseded) -> String {
+    format!("superseded by the {} ({}). {}", title(lost.by), lost.rule.id, lost.rule.text)
 }
 
 /// A shape that was refused, and why.

@@ -3,6 +3,7 @@
 use shakmaty::{Chess, EnPassantMode, FromSetup, Move, Position, Square};
 
 use crate::{
+    attacks::Men,
     exchange::move_value,
     material::{Points, balance},
 };
@@ -33,6 +34,18 @@ pub fn mates_in_one(pos: &Chess) -> Vec<Move> {
 /// enemy, whatever it takes there. True also of a piece that cannot move at all.
 pub fn loses_wherever_it_goes(pos: &Chess, sq: Square) -> bool {
     pos.legal_moves().into_iter().filter(|m| m.from() == Some(sq)).all(|m| move_value(pos, m) < 0)
+}
+
+/// Whether no move of another man helps the piece on `sq`, whose side is to move: it can be taken with profit afterwards all the
+/// same. Moves that lose material themselves are no help; checks only put it off.
+pub fn is_beyond_help(pos: &Chess, sq: Square) -> bool {
+    let helps = |m: &Move| {
+        let mut after = pos.clone();
+        after.play_unchecked(*m);
+        let lost = Men::of(&after).exchange(sq, after.turn()) > 0;
+        !lost && !after.is_check() && move_value(pos, *m) >= 0
+    };
+    !pos.legal_moves().iter().filter(|m| m.from() != Some(sq)).any(helps)
 }
 
 /// What the side not to move is sure of: whatever the other side answers, it has a capture afterwards that leaves it at

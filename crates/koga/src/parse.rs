@@ -109,9 +109,7 @@ pub fn parse_fen(fen: &str) -> Result<Chess, ParseError> {
             ParseFenError::InvalidEpSquare => error(3, "unreadable en passant square"),
             ParseFenError::InvalidHalfmoveClock => error(4, "unreadable halfmove clock"),
             ParseFenError::InvalidFullmoves => error(5, "unreadable move number"),
-            ParseFenError::InvalidFen | ParseFenError::InvalidRemainingChecks => {
-                error(6, "more fields than a FEN has")
-            }
+            ParseFenError::InvalidFen | ParseFenError::InvalidRemainingChecks => error(6, "more fields than a FEN has"),
         })?
         .into_setup();
     if field(1).is_none() && !fen.contains('_') {

@@ -3,10 +3,7 @@
 use arrayvec::ArrayVec;
 use shakmaty::{Bitboard, Color, Role, Square, attacks::between};
 
-use crate::{
-    attacks::Men,
-    material::value,
-};
+use crate::{attacks::Men, material::value};
 
 /// An enemy piece alone on a slider's line before its king or a more valuable piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +34,12 @@ pub fn pins(men: &Men, color: Color) -> Pins {
         }
         let through = men.without(screens).attacks(pinner) & theirs & !sees;
         for rear in through {
-            let Some(pinned) = (between(pinner, rear) & screens).first() else { continue };
-            let (Some(front), Some(back)) = (board.role_at(pinned), board.role_at(rear)) else { continue };
+            let Some(pinned) = (between(pinner, rear) & screens).first() else {
+                continue;
+            };
+            let (Some(front), Some(back)) = (board.role_at(pinned), board.role_at(rear)) else {
+                continue;
+            };
             if value(back) > value(front) {
                 pins.push(Pin { pinner, pinned, rear, absolute: back == Role::King });
             }

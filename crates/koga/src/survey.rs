@@ -21,12 +21,14 @@ pub struct Discovery {
 /// What a line does with targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CashIn {
-    /// We take one of them on the ply of that number.
-    Taken {
+    /// We take one of them, and it pays.
+    Won {
         /// The number of the ply.
         number: usize,
+        /// What it brings: more than 0.
+        won: Points,
     },
-    /// We could have taken one of them with profit, and did not.
+    /// We took one for nothing, or could have taken one with profit and did not.
     PassedOver,
     /// The line ends before we could take one with profit.
     Open,
@@ -47,7 +49,7 @@ pub struct Survey<'l> {
     pub after: &'l Chess,
     /// The board after it.
     pub board: &'l Board,
-    /// The men before it.
+    /// The men before it; a check on us counts as answered, since the move answers it.
     pub past: Men<'l>,
     /// The men after it, the enemy to move.
     pub men: Men<'l>,
@@ -98,7 +100,7 @@ impl<'l> Survey<'l> {
             before,
             after,
             board,
-            past: Men::of(before),
+            past: Men { answered: before.checkers(), ..Men::of(before) },
             men,
             again: Men { answered: checkers, ..men },
             us,
@@ -197,7 +199,10 @@ impl<'l> Survey<'l> {
             let taken = captured(m).map(|(sq, _)| sq);
             if number % 2 == 1 {
                 if taken.is_some_and(|sq| standing.contains(sq) || went == Some(sq)) {
-                    return CashIn::Taken { number };
+                    match self.net(number) {
+                        won if won > 0 => return CashIn::Won { number, won },
+                        _ => could = true,
+                    }
                 }
                 let before = Men::of(&self.line.positions[number - 1]);
                 let pays = |sq| before.exchange(sq, self.us) > 0;
@@ -217,17 +222,21 @@ impl<'l> Survey<'l> {
         if could { CashIn::PassedOver } else { CashIn::Open }
     }
 
-    /// What the line shows won of the men standing on `targets`: the balance once the capture of one of them is settled,
-    /// against the balance now, and not below 0. 0 if one of them could have been taken with profit and was not;
-    /// `None` if the line ends before that.
+    /// What the line shows won of the men standing on `targets`; 0 if one of them was taken for nothing or could have been taken
+    /// with profit and was not; `None` if the line ends before that.
     pub fn payoff(&self, targets: Bitboard) -> Option<Points> {
         match self.cash_in(targets) {
-            CashIn::Taken { number } => {
-                Some((self.line.settled_balance(number) - self.line.balance(self.ply)).max(0))
-            }
+            CashIn::Won { won, .. } => Some(won),
             CashIn::PassedOver => Some(0),
             CashIn::Open => None,
         }
+    }
+
+    /// What the captures on the square of that ply bring, less what was lost between this ply and that one.
+    fn net(&self, number: usize) -> Points {
+        let before = self.line.balance(number - 1);
+        let lost_between = (self.line.balance(self.ply) - before).max(0);
+        self.line.settled_balance(number) - before - lost_between
     }
 
     fn discover(&self) -> ArrayVec<Discovery, 8> {
@@ -241,9 +250,7 @@ impl<'l> Survey<'l> {
         }
         emptied &= !self.men.occupied;
         let was = Men { occupied: self.past.occupied, ..self.men };
-        let seers = emptied
-            .into_iter()
-            .fold(Bitboard::EMPTY, |all, sq| all | self.men.attackers(sq, self.us))
+        let seers = emptied.into_iter().fold(Bitboard::EMPTY, |all, sq| all | self.men.attackers(sq, self.us))
             & self.men.sliders(self.us);
         for slider in seers.without(self.to) {
             let opened = self.attacks(slider) & self.theirs & !was.attacks(slider);

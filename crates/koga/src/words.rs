@@ -48,8 +48,7 @@ impl<'l> Words<'l> {
     pub(crate) fn outcome(&self, targets: Bitboard) -> String {
         let s = &self.survey;
         match s.cash_in(targets) {
-            CashIn::Taken { number } => {
-                let Some(won) = self.finding.won.filter(|won| *won > 0) else { return String::new() };
+            CashIn::Won { number, won } => {
                 let ply = s.line.ply(number).expect("the ply exists");
                 format!(" {} wins {} with {}.", self.us(), self.spoils(ply, won), ply.san())
             }
@@ -71,7 +70,9 @@ impl<'l> Words<'l> {
 impl Words<'_> {
     /// "the queen", "the queen for the knight", or what that capture wins in points.
     fn spoils(&self, ply: Ply, won: Points) -> String {
-        let Some((_, taken)) = captured(ply.m) else { return worth(won) };
+        let Some((_, taken)) = captured(ply.m) else {
+            return worth(won);
+        };
         let paid = value(taken) - won;
         if paid == 0 {
             return format!("the {}", name(taken));
@@ -115,14 +116,14 @@ pub(crate) fn list(items: &[String]) -> String {
     }
 }
 
-/// Points in words: "a pawn", "a rook", "7 points of material".
-pub(crate) fn worth(points: Points) -> String {
-    match points {
-        1 => "a pawn".to_owned(),
-        3 => "a piece".to_owned(),
-        5 => "a rook".to_owned(),
-        9 => "a queen".to_owned(),
-        points => format!("{points} points of material"),
+/// "a rook's worth of material", "7 points of material".
+pub(crate) fn worth(won: Points) -> String {
+    match won {
+        1 => "a pawn's worth of material".to_owned(),
+        3 => "a piece's worth of material".to_owned(),
+        5 => "a rook's worth of material".to_owned(),
+        9 => "a queen's worth of material".to_owned(),
+        won => format!("{} of material", points(won)),
     }
 }
 

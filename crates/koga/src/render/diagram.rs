@@ -102,11 +102,7 @@ impl Diagram {
 
         let legend: Vec<_> = TEXT_ORDER
             .into_iter()
-            .filter(|&mark| {
-                Square::ALL
-                    .iter()
-                    .any(|&sq| self.text_mark(sq) == Some(mark))
-            })
+            .filter(|&mark| Square::ALL.iter().any(|&sq| self.text_mark(sq) == Some(mark)))
             .map(|mark| text_legend(mark, colored))
             .collect();
         if !legend.is_empty() {
@@ -166,9 +162,7 @@ impl Diagram {
     }
 
     fn svg_pieces(&self) -> String {
-        let mut svg = String::from(
-            "<g stroke-width=\"1.4\" stroke-linejoin=\"round\" stroke-linecap=\"round\">\n",
-        );
+        let mut svg = String::from("<g stroke-width=\"1.4\" stroke-linejoin=\"round\" stroke-linecap=\"round\">\n");
         for (color, style) in [(Color::White, WHITE_PIECES), (Color::Black, BLACK_PIECES)] {
             svg += &format!("<g {style}>\n");
             for (sq, piece) in &self.board {
@@ -200,18 +194,13 @@ impl Diagram {
     }
 
     fn svg_coordinates(&self) -> String {
-        let mut svg = format!(
-            "<g fill=\"{INK}\" font-family=\"sans-serif\" font-size=\"12\" text-anchor=\"middle\">\n"
-        );
+        let mut svg =
+            format!("<g fill=\"{INK}\" font-family=\"sans-serif\" font-size=\"12\" text-anchor=\"middle\">\n");
         let mut put = |x: usize, y: usize, c: char| {
             svg += &format!("<text x=\"{x}\" y=\"{y}\">{c}</text>\n");
         };
         for (i, file) in self.files().enumerate() {
-            put(
-                LEFT + i * SQUARE + SQUARE / 2,
-                TOP + BOARD + 14,
-                file.char(),
-            );
+            put(LEFT + i * SQUARE + SQUARE / 2, TOP + BOARD + 14, file.char());
         }
         for (i, rank) in self.ranks().enumerate() {
             put(LEFT / 2, TOP + i * SQUARE + SQUARE / 2 + 4, rank.char());
@@ -221,9 +210,7 @@ impl Diagram {
 
     /// The mark a square shows in text.
     fn text_mark(&self, sq: Square) -> Option<Mark> {
-        TEXT_ORDER
-            .into_iter()
-            .find(|&mark| self.squares.contains(&(sq, mark)))
+        TEXT_ORDER.into_iter().find(|&mark| self.squares.contains(&(sq, mark)))
     }
 
     /// A square as three characters.
@@ -299,13 +286,7 @@ fn look(mark: Mark) -> Look {
         Mark::Target => (('(', ')'), "target", 166, "#cc4400", "#fff"),
         Mark::Support => (('{', '}'), "also involved", 29, "#00805c", "#fff"),
     };
-    Look {
-        brackets,
-        meaning,
-        ansi,
-        color,
-        edge,
-    }
+    Look { brackets, meaning, ansi, color, edge }
 }
 
 fn svg_squares() -> String {
@@ -368,11 +349,7 @@ fn arrow_path(from: (usize, usize), to: (usize, usize), dashed: bool) -> Option<
     // A point so far along the arrow and so far beside it.
     let point = |along: f64, beside: f64| {
         let (ux, uy) = (dx / length, dy / length);
-        format!(
-            "{:.1} {:.1}",
-            x + ux * along - uy * beside,
-            y + uy * along + ux * beside
-        )
+        format!("{:.1} {:.1}", x + ux * along - uy * beside, y + uy * along + ux * beside)
     };
 
     let neck = length - HEAD;
@@ -465,11 +442,7 @@ fn figure(piece: Piece, solid: bool) -> char {
         Role::Queen => ('♕', '♛'),
         Role::King => ('♔', '♚'),
     };
-    if solid || piece.color.is_black() {
-        filled
-    } else {
-        outlined
-    }
+    if solid || piece.color.is_black() { filled } else { outlined }
 }
 
 fn text_legend(mark: Mark, colored: bool) -> String {
@@ -514,21 +487,9 @@ mod tests {
                 (Square::E6, Mark::Support),
             ],
             arrows: vec![
-                Arrow {
-                    from: Square::E4,
-                    to: Square::F6,
-                    mark: Mark::Move,
-                },
-                Arrow {
-                    from: Square::F6,
-                    to: Square::D7,
-                    mark: Mark::Target,
-                },
-                Arrow {
-                    from: Square::E6,
-                    to: Square::A6,
-                    mark: Mark::Support,
-                },
+                Arrow { from: Square::E4, to: Square::F6, mark: Mark::Move },
+                Arrow { from: Square::F6, to: Square::D7, mark: Mark::Target },
+                Arrow { from: Square::E6, to: Square::A6, mark: Mark::Support },
             ],
             title: "Fork".to_owned(),
             caption: Some("The knight on f6 forks the king on g8 and the rook on d7.".to_owned()),
@@ -582,25 +543,10 @@ mod tests {
     #[test]
     fn the_orientation_flips_both_axes() {
         let white = diagram("r7/8/8/8/8/8/8/6NK");
-        let black = Diagram {
-            orientation: Color::Black,
-            ..white.clone()
-        };
-        assert!(
-            white
-                .svg()
-                .contains("<use href=\"#koga-rook\" x=\"0\" y=\"0\"/>")
-        );
-        assert!(
-            black
-                .svg()
-                .contains("<use href=\"#koga-rook\" x=\"315\" y=\"315\"/>")
-        );
-        assert!(
-            black
-                .svg()
-                .contains("<use href=\"#koga-knight\" x=\"45\" y=\"0\"/>")
-        );
+        let black = Diagram { orientation: Color::Black, ..white.clone() };
+        assert!(white.svg().contains("<use href=\"#koga-rook\" x=\"0\" y=\"0\"/>"));
+        assert!(black.svg().contains("<use href=\"#koga-rook\" x=\"315\" y=\"315\"/>"));
+        assert!(black.svg().contains("<use href=\"#koga-knight\" x=\"45\" y=\"0\"/>"));
 
         let (white, black) = (white.text(false), black.text(false));
         assert_eq!(white.lines().next(), Some("8  ♜  ·  ·  ·  ·  ·  ·  ·"));
@@ -612,24 +558,13 @@ mod tests {
     #[test]
     fn the_svg_is_well_formed() {
         assert_well_formed(&fork().svg());
-        assert_well_formed(
-            &Diagram {
-                orientation: Color::Black,
-                ..fork()
-            }
-            .svg(),
-        );
+        assert_well_formed(&Diagram { orientation: Color::Black, ..fork() }.svg());
     }
 
     #[test]
     fn title_and_caption_are_escaped() {
         let words = "Pin </title> & \"more\"\u{1}".to_owned();
-        let svg = Diagram {
-            title: words.clone(),
-            caption: Some(words),
-            ..fork()
-        }
-        .svg();
+        let svg = Diagram { title: words.clone(), caption: Some(words), ..fork() }.svg();
         assert_well_formed(&svg);
         let escaped = "Pin &lt;/title&gt; &amp; &quot;more&quot;\u{fffd}<";
         assert_eq!(svg.matches(escaped).count(), 2);
@@ -637,11 +572,7 @@ mod tests {
 
     #[test]
     fn the_picture_always_has_a_name() {
-        assert!(
-            diagram(START)
-                .svg()
-                .contains("role=\"img\">\n<title>Chess board</title>")
-        );
+        assert!(diagram(START).svg().contains("role=\"img\">\n<title>Chess board</title>"));
         assert!(fork().svg().contains("<title>Fork</title>"));
     }
 
@@ -666,11 +597,7 @@ mod tests {
     #[test]
     fn the_legend_names_only_marks_that_are_shown() {
         let mut diagram = fork();
-        assert!(
-            diagram
-                .text(false)
-                .ends_with("\n  [ ] acting  ( ) target  { } also involved  < > move\n")
-        );
+        assert!(diagram.text(false).ends_with("\n  [ ] acting  ( ) target  { } also involved  < > move\n"));
         diagram.squares = vec![(Square::F6, Mark::Acting), (Square::F6, Mark::Move)];
         assert!(diagram.text(false).ends_with("h\n  [ ] acting\n"));
         diagram.squares.clear();
@@ -682,10 +609,7 @@ mod tests {
         let text = fork().text(true);
         assert_eq!(text.matches("\x1b[0m").count(), 64 + 4);
         assert!(text.contains("\x1b[38;5;231;48;5;32m[♞]\x1b[0m"));
-        assert!(
-            text.lines()
-                .all(|line| line.matches("\x1b[").count() % 2 == 0)
-        );
+        assert!(text.lines().all(|line| line.matches("\x1b[").count() % 2 == 0));
     }
 
     #[test]
@@ -698,19 +622,8 @@ mod tests {
     #[test]
     fn an_arrow_to_its_own_square_is_left_out() {
         let plain = diagram(FORK);
-        let arrow = Arrow {
-            from: Square::F6,
-            to: Square::F6,
-            mark: Mark::Acting,
-        };
-        assert_eq!(
-            Diagram {
-                arrows: vec![arrow],
-                ..plain.clone()
-            }
-            .svg(),
-            plain.svg()
-        );
+        let arrow = Arrow { from: Square::F6, to: Square::F6, mark: Mark::Acting };
+        assert_eq!(Diagram { arrows: vec![arrow], ..plain.clone() }.svg(), plain.svg());
     }
 
     #[test]
@@ -726,11 +639,7 @@ mod tests {
     #[test]
     fn a_busy_board_stays_small() {
         let mut busy = diagram(START);
-        busy.squares = Square::ALL
-            .into_iter()
-            .take(16)
-            .map(|sq| (sq, Mark::Target))
-            .collect();
+        busy.squares = Square::ALL.into_iter().take(16).map(|sq| (sq, Mark::Target)).collect();
         busy.arrows = fork().arrows;
         assert!(busy.svg().len() < 12_000);
     }

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::svg::diagram;
-use crate::{Finding, FindingRole, Line, Report, Tactic, explain, words};
+use crate::{Finding, FindingRole, Line, Report, Superseded, Tactic, explain, words};
 
-/// A board, the headline, and every finding with its role; then what was superseded, and why.
+/// A board, the line and the headline; then every other finding under its role, and what was superseded, and why.
 pub fn report(line: &Line, report: &Report, colored: bool) -> String {
     let mut out = diagram(line, report).text(colored);
     out.push('\n');
@@ -13,7 +13,10 @@ pub fn report(line: &Line, report: &Report, colored: bool) -> String {
     out.push('\n');
     match report.headline.map(|index| &report.findings[index]) {
         Some(headline) => {
-            let _ = writeln!(out, "{}", explain::finding(line, headline));
+            let name = words::capitalized(explain::title(headline.tactic));
+            let how = if headline.role == FindingRole::Motif { "made by" } else { "later, with" };
+            let place = place(line, headline.ply);
+            let _ = writeln!(out, "{name}, {how} {place}{}\n{}", stake(headline), explain::finding(line, headline));
         }
         None => {
             let _ = writeln!(out, "No tactic to speak of.");
@@ -22,14 +25,17 @@ pub fn report(line: &Line, report: &Report, colored: bool) -> String {
     if let Some(sum) = explain::line_won(line).filter(|_| line.len() > 1) {
         let _ = writeln!(out, "{sum}");
     }
-    for (role, title) in
-        [(FindingRole::Motif, "Made by the move"), (FindingRole::FollowUp, "Later in the line"), (FindingRole::Enabling, "Already there, or supporting")]
-    {
-        section(&mut out, title, report.findings.iter().filter(|finding| finding.role == role).map(|finding| entry(line, finding)));
+    for (role, title) in [
+        (FindingRole::Motif, "Also made by the move"),
+        (FindingRole::FollowUp, "Later in the line"),
+        (FindingRole::Enabling, "Already there, or supporting"),
+    ] {
+        let others = report.findings.iter().enumerate();
+        let others = others.filter(|(index, finding)| finding.role == role && Some(*index) != report.headline);
+        section(&mut out, title, others.map(|(_, finding)| entry(line, finding)));
     }
-    section(&mut out, "Superseded", report.superseded.iter().map(|lost| {
-        format!("{}: {}", at(line, &lost.finding), explain::superseded(line, lost))
-    }));
+    let superseded = |lost: &Superseded| format!("{}: {}", at(line, &lost.finding), explain::reason(lost));
+    section(&mut out, "Superseded", report.superseded.iter().map(superseded));
     out
 }
 
@@ -37,10 +43,11 @@ pub fn report(line: &Line, report: &Report, colored: bool) -> String {
 pub fn why_not(line: &Line, report: &Report, tactic: Tactic) -> String {
     let mut out = String::new();
     for finding in report.findings.iter().filter(|finding| finding.tactic == tactic) {
-        let _ = writeln!(out, "Found, {}: {}: {}", finding.role.name(), at(line, finding), explain::finding(line, finding));
+        let _ =
+            writeln!(out, "Found, {}: {}: {}", finding.role.name(), at(line, finding), explain::finding(line, finding));
     }
     for lost in report.superseded.iter().filter(|lost| lost.finding.tactic == tactic) {
-        let _ = writeln!(out, "Superseded: {}: {}", at(line, &lost.finding), explain::superseded(line, lost));
+        let _ = writeln!(out, "Superseded, {}: {}", at(line, &lost.finding), explain::superseded(line, lost));
     }
     for rejection in report.rejections.iter().filter(|rejection| rejection.tactic == tactic) {
         let place = place(line, rejection.ply);
@@ -62,12 +69,16 @@ fn section(out: &mut String, title: &str, entries: impl Iterator<Item = String>)
 }
 
 fn entry(line: &Line, finding: &Finding) -> String {
-    let prize = match (finding.won, finding.prize) {
+    format!("{}{}: {}", at(line, finding), stake(finding), explain::finding(line, finding))
+}
+
+/// " [wins 5 points]" or " [5 points at stake]"; nothing where the points say nothing.
+fn stake(finding: &Finding) -> String {
+    match (finding.won, finding.prize) {
         (Some(won), _) if won > 0 => format!(" [wins {}]", words::points(won)),
         (None, Some(prize)) if prize > 0 => format!(" [{} at stake]", words::points(prize)),
         _ => String::new(),
-    };
-    format!("{}: {}{prize}", at(line, finding), explain::finding(line, finding))
+    }
 }
 
 /// "fork, 12.Nf6+".

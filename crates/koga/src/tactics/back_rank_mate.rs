@@ -3,13 +3,13 @@
 //! # Reported when
 //!
 //! The last move of the line is ours and mates; a rook or queen gives the check along the rank that is the king's
-//! first; and a man of its own bars the king a square in front of it that we do not attack: without that man it
-//! could step out.
+//! first; and its own men bar it most of the squares in front of it, on which we do not attack them: it is their fault that it
+//! cannot step out.
 //!
 //! # Not reported when
 //!
 //! - The check comes from elsewhere, or the king stands on another rank: that is checkmate.
-//! - No man of its own bars the way: all squares in front are attacked by us (B1).
+//! - It is mostly we who bar the way, by attacking the squares in front (B1).
 //!
 //! # Known gaps
 //!
@@ -24,7 +24,8 @@ use crate::{
     words::Words,
 };
 
-pub(super) const B1: Rule = Rule { id: "B1", text: "Mate on the first rank, but its own men do not bar the king's way." };
+pub(super) const B1: Rule =
+    Rule { id: "B1", text: "Mate on the first rank, but it is mostly our own pieces that bar the king's way." };
 
 /// The rules by which a back-rank mate is refused.
 pub(super) const RULES: &[Rule] = &[B1];
@@ -42,21 +43,25 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
 
 /// Whether the mate on the board is a back-rank mate.
 pub(super) fn is_back_rank(s: &Survey) -> bool {
-    along_first_rank(s) && barred(s).any()
+    along_first_rank(s) && 2 * barred(s).count() > front(s).count()
 }
 
 /// Squares in front of the king on which only its own men keep it from stepping out.
 pub(super) fn barred(s: &Survey) -> Bitboard {
-    let front = king_attacks(s.king) & !Bitboard::from_rank(s.king.rank());
     let without_king = s.men.without(s.king);
-    (front & s.theirs).into_iter().filter(|sq| without_king.attackers(*sq, s.us).is_empty()).collect()
+    (front(s) & s.theirs).into_iter().filter(|sq| without_king.attackers(*sq, s.us).is_empty()).collect()
+}
+
+/// The squares in front of a king on its first rank: two or three.
+fn front(s: &Survey) -> Bitboard {
+    king_attacks(s.king) & !Bitboard::from_rank(s.king.rank())
 }
 
 fn along_first_rank(s: &Survey) -> bool {
     s.king.rank() == s.them.backrank()
-        && s.checkers.into_iter().any(|sq| {
-            sq.rank() == s.king.rank() && matches!(s.board.role_at(sq), Some(Role::Rook | Role::Queen))
-        })
+        && s.checkers
+            .into_iter()
+            .any(|sq| sq.rank() == s.king.rank() && matches!(s.board.role_at(sq), Some(Role::Rook | Role::Queen)))
 }
 
 pub(super) fn explain(w: &Words) -> String {

@@ -13,7 +13,6 @@
 //!
 //! The named mating patterns are not told apart yet.
 
-
 use super::back_rank_mate::is_back_rank;
 use crate::{
     survey::Survey,
@@ -42,5 +41,6 @@ pub(super) fn finding(s: &Survey, tactic: Tactic) -> Finding {
 }
 
 pub(super) fn explain(w: &Words) -> String {
-    format!("{} mates the king on {}.", w.men(w.survey.checkers), w.survey.king)
+    let verb = if w.survey.checkers.more_than_one() { "mate" } else { "mates" };
+    format!("{} {verb} the king on {}.", w.men(w.survey.checkers), w.survey.king)
 }

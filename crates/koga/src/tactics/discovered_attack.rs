@@ -35,8 +35,10 @@ use crate::{
 pub(super) const A4: Rule =
     Rule { id: "A4", text: "Taking the uncovered piece wins nothing, and the line does not take it." };
 pub(super) const A5: Rule = Rule { id: "A5", text: "An uncovered pawn that the line does not take." };
-pub(super) const A6: Rule =
-    Rule { id: "A6", text: "The uncovered piece falls elsewhere, since it had to take there: not won by the discovery." };
+pub(super) const A6: Rule = Rule {
+    id: "A6",
+    text: "The uncovered piece falls elsewhere, since it had to take there: not won by the discovery.",
+};
 
 /// The rules by which a discovered attack is refused.
 pub(super) const RULES: &[Rule] = &[A4, A5, A6];
@@ -78,10 +80,8 @@ pub(super) fn role(s: &Survey) -> FindingRole {
 /// With the enemy in check from behind, the moved piece may take what it attacks: the best of that.
 pub(super) fn free_hand(s: &Survey) -> Points {
     let attacked = (s.attacks(s.to) & s.theirs).without(s.king);
-    let nets = attacked
-        .into_iter()
-        .filter(|sq| s.can_capture(s.to, *sq))
-        .map(|sq| s.again.capture_value(s.to, sq, s.us));
+    let nets =
+        attacked.into_iter().filter(|sq| s.can_capture(s.to, *sq)).map(|sq| s.again.capture_value(s.to, sq, s.us));
     nets.max().unwrap_or(0).max(0)
 }
 
@@ -125,7 +125,9 @@ fn fate(s: &Survey, slider: Square, target: Square) -> Fate {
 
 /// Whether the first ply gives a piece for no more than a pawn and the second takes it (A9).
 fn gives_up_a_piece(line: &Line) -> bool {
-    let (Some(first), Some(second)) = (line.ply(1), line.ply(2)) else { return false };
+    let (Some(first), Some(second)) = (line.ply(1), line.ply(2)) else {
+        return false;
+    };
     let given = second.captured().filter(|(sq, _)| *sq == first.m.to()).map_or(0, |(_, role)| value(role));
     let got = first.captured().map_or(0, |(_, role)| value(role));
     first.m.promotion().is_none() && given >= PIECE && got <= value(Role::Pawn)
@@ -143,7 +145,8 @@ pub(super) fn explain(w: &Words) -> String {
         && s.reply.is_none()
         && s.loss(slider) > 0
         && s.men.attackers(slider, s.them).contains(target);
-    let caveat = if desperado { format!(" {} can take it first, though.", capitalized(&w.man(target))) } else { String::new() };
+    let caveat =
+        if desperado { format!(" {} can take it first, though.", capitalized(&w.man(target))) } else { String::new() };
     let outcome = if desperado { String::new() } else { w.outcome(Bitboard::from_square(target)) };
     format!("{opened} onto {}.{caveat}{outcome}", w.man(target))
 }

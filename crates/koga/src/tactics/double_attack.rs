@@ -52,7 +52,9 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     if shape != attacked && usize::from(check) + shape.count() > 1 {
         match take_the_pinner(s, shape) {
             Some(Ok(both)) => attacked = both,
-            Some(Err(rule)) => return out.reject(Tactic::DoubleAttack, s.ply, rule, shape.with(s.to)),
+            Some(Err(rule)) => {
+                return out.reject(Tactic::DoubleAttack, s.ply, rule, shape.with(s.to));
+            }
             None => {}
         }
     }
@@ -108,7 +110,8 @@ fn newly_hanging(s: &Survey, attacked: Bitboard) -> (Bitboard, Bitboard) {
     let (mut hanging, mut by) = (Bitboard::EMPTY, Bitboard::EMPTY);
     for sq in s.theirs & !s.board.pawns() & !s.board.kings() & !attacked {
         let ours = s.men.attackers(sq, s.us).without(s.to);
-        let Some(taker) = ours.into_iter().find(|from| s.can_capture(*from, sq) && s.guards(sq, *from).is_empty()) else {
+        let Some(taker) = ours.into_iter().find(|from| s.can_capture(*from, sq) && s.guards(sq, *from).is_empty())
+        else {
             continue;
         };
         let was_attacked = s.past.attackers(sq, s.us).any();
@@ -139,7 +142,9 @@ enum Mate {
 /// Mate in one, if the enemy passed, that was no threat before the move (D3).
 fn threatened_mate(s: &Survey, attacked: Bitboard) -> Mate {
     let mut found = Mate::None;
-    let Some(passed) = passed(s.after) else { return found };
+    let Some(passed) = passed(s.after) else {
+        return found;
+    };
     for m in mates_in_one(&passed) {
         if attacked.contains(m.to()) {
             found = Mate::OnTarget;
@@ -156,11 +161,12 @@ fn ends_in_mate_by_another(s: &Survey) -> bool {
     if last == s.ply || !s.line.mates() {
         return false;
     }
-    let Some(ply) = s.line.ply(last) else { return false };
+    let Some(ply) = s.line.ply(last) else {
+        return false;
+    };
     let mater = crate::line::moved(ply.m)[0].map(|(from, _)| s.line.origin(from, last - 1));
     mater != Some(s.line.origin(s.to, s.ply))
 }
-
 
 pub(super) fn explain(w: &Words) -> String {
     let s = &w.survey;
@@ -176,7 +182,11 @@ pub(super) fn explain(w: &Words) -> String {
     }
     if let Some(mate) = w.finding.marked(Mark::Mate).first() {
         let in_line = s.line.mates() && s.line.moves.last().is_some_and(|m| m.to() == mate);
-        threats.push(if in_line { format!("prepares the mate on {mate}") } else { format!("threatens mate on {mate}") });
+        threats.push(if in_line {
+            format!("prepares the mate on {mate}")
+        } else {
+            format!("threatens mate on {mate}")
+        });
     }
     let left = victims & !direct;
     if left.any() {

@@ -103,7 +103,9 @@ fn targets(s: &Survey, attacked: Bitboard) -> Bitboard {
     // Guards that are targets themselves cannot save themselves and stay.
     loop {
         let busy = targets.without(s.king);
-        let Some(sq) = doubtful.into_iter().find(|sq| s.guards(*sq, s.to).is_subset(busy)) else { return targets };
+        let Some(sq) = doubtful.into_iter().find(|sq| s.guards(*sq, s.to).is_subset(busy)) else {
+            return targets;
+        };
         doubtful.discard(sq);
         targets.add(sq);
     }

@@ -31,7 +31,9 @@ pub(super) const H2: Rule = Rule { id: "H2", text: "The line gives back what the
 pub(super) const RULES: &[Rule] = &[H1, H2];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
-    let Some((sq, role)) = s.captured.filter(|(_, role)| value(*role) >= PIECE) else { return };
+    let Some((sq, role)) = s.captured.filter(|(_, role)| value(*role) >= PIECE) else {
+        return;
+    };
     let net = move_value(s.before, s.m);
     if net <= 0 {
         return;
@@ -53,7 +55,9 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
 
 pub(super) fn explain(w: &Words) -> String {
     let s = &w.survey;
-    let Some((sq, role)) = s.captured else { return String::new() };
+    let Some((sq, role)) = s.captured else {
+        return String::new();
+    };
     let (taker, taken) = (name(mover(s)), name(role));
     let guards = s.men.capturers(s.to, s.them);
     if guards.is_empty() {

@@ -13,6 +13,8 @@
 //! - Taking the rear piece would be an even trade at best: it is defended and the slider is worth as much (P3).
 //! - The pinned man is a pawn that no other piece of ours attacks (P4).
 //! - The slider gives check right now: it is busy with the king (P5).
+//! - It first stands later in the line and nothing comes of it: the pinned piece cannot be taken with profit and is not
+//!   missed elsewhere (P10).
 //! - The slider can simply be taken and the line wins nothing by the pin (P9); a pin that stood before stays.
 //! - We capture what a pinned piece defends (P8): the pinned defender supersedes the pin.
 //!
@@ -20,12 +22,11 @@
 //!
 //! A pinned piece that can leave with check or a bigger threat is still called pinned when the pin is relative.
 
-use shakmaty::{Bitboard, Role};
+use shakmaty::{Bitboard, Position, Role, attacks::between};
 
 use crate::{
     attacks::Men,
     line::Line,
-
     pins::{Pin, pins},
     survey::{CashIn, Survey},
     tactic::{Detections, Finding, FindingRole, Kind, Rule, Tactic},
@@ -38,8 +39,13 @@ pub(super) const P4: Rule = Rule { id: "P4", text: "A pinned pawn that no other 
 pub(super) const P5: Rule = Rule { id: "P5", text: "The slider gives check itself and pins nothing." };
 pub(super) const P9: Rule = Rule { id: "P9", text: "The pinning piece can simply be taken." };
 
+pub(super) const P10: Rule = Rule {
+    id: "P10",
+    text: "Nothing comes of it: the pinned piece cannot be taken with profit and is not missed elsewhere.",
+};
+
 /// The rules by which a pin is refused.
-pub(super) const RULES: &[Rule] = &[P3, P4, P5, P9];
+pub(super) const RULES: &[Rule] = &[P3, P4, P5, P9, P10];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     for pin in pins(&s.men, s.us) {
@@ -62,6 +68,11 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
         }
         finding.prize = Some(s.exchange(pin.pinned));
         finding.won = won;
+        let at_stake = finding.prize > Some(0) || won > Some(0);
+        if finding.role == FindingRole::FollowUp && !at_stake && !plays_a_part(s, &pin) {
+            out.reject(Tactic::Pin, s.ply, P10, pair.with(pin.pinner));
+            continue;
+        }
         out.findings.push(finding);
     }
 }
@@ -76,30 +87,41 @@ fn refusal(s: &Survey, pin: &Pin) -> Option<Rule> {
             return Some(P4);
         }
     }
-    if !pin.absolute && s.value(pin.pinner) >= s.value(pin.rear) {
-        if s.again.without(pin.pinned).defenders(pin.rear, pin.pinner, s.them).any() {
-            return Some(P3);
+    let even_trade = || s.again.without(pin.pinned).defenders(pin.rear, pin.pinner, s.them).any();
+    (!pin.absolute && s.value(pin.pinner) >= s.value(pin.rear) && even_trade()).then_some(P3)
+}
+
+/// Whether the pinned piece is missed: while the pin stands we go to a square that it attacks, or check along squares that
+/// it could step onto.
+fn plays_a_part(s: &Survey, pin: &Pin) -> bool {
+    for ply in s.line.our_plies().filter(|ply| ply.number >= s.ply) {
+        let men = Men::of(ply.after);
+        let stands = pins(&men, s.us).iter().any(|later| later.pinned == pin.pinned && later.rear == pin.rear);
+        if !stands {
+            return false;
+        }
+        let interposing = ply.after.checkers().into_iter().fold(Bitboard::EMPTY, |all, sq| all | between(sq, s.king));
+        if (men.attacks(pin.pinned) & interposing.with(ply.m.to())).any() {
+            return true;
         }
     }
-    None
+    false
 }
 
 /// Whether the same piece was found pinned to the same rear piece on an earlier ply.
 fn is_known(s: &Survey, out: &Detections, pin: &Pin) -> bool {
     let pair = [pin.pinned, pin.rear].map(|sq| s.line.origin(sq, s.ply));
-    out.findings.iter().filter(|finding| finding.tactic == Tactic::Pin).any(|earlier| {
-        [earlier.targets[0], earlier.targets[1]].map(|sq| s.line.origin(sq, earlier.ply)) == pair
-    })
+    out.findings
+        .iter()
+        .filter(|finding| finding.tactic == Tactic::Pin)
+        .any(|earlier| [earlier.targets[0], earlier.targets[1]].map(|sq| s.line.origin(sq, earlier.ply)) == pair)
 }
 
 /// Whether this piece was pinned to this rear piece before the candidate (P7).
 fn stood_at_root(line: &Line, ply: usize, pin: &Pin) -> bool {
     let (pinned, rear) = (line.origin(pin.pinned, ply), line.origin(pin.rear, ply));
-    pins(&Men::of(line.root()), line.pov())
-        .iter()
-        .any(|earlier| earlier.pinned == pinned && earlier.rear == rear)
+    pins(&Men::of(line.root()), line.pov()).iter().any(|earlier| earlier.pinned == pinned && earlier.rear == rear)
 }
-
 
 pub(super) fn explain(w: &Words) -> String {
     let f = w.finding;
@@ -108,7 +130,7 @@ pub(super) fn explain(w: &Words) -> String {
     let shape = format!("{} {verb} {} to {}", w.man(f.piece), w.man(pinned), w.man(rear));
     let targets = Bitboard::from_iter([pinned, rear]).without(w.survey.king);
     match w.survey.cash_in(targets) {
-        CashIn::Taken { .. } => format!("{shape}.{}", w.outcome(targets)),
+        CashIn::Won { .. } => format!("{shape}.{}", w.outcome(targets)),
         _ => format!("{shape}."),
     }
 }

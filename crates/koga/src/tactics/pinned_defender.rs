@@ -15,7 +15,6 @@
 //!
 //! Defenders pinned only to a queen or rook are not counted: they may legally take back.
 
-
 use crate::{
     pins::pinned_to_king,
     survey::Survey,

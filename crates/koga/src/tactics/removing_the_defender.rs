@@ -66,12 +66,14 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
 
 /// Whether the guard was needed: without it we would have won something on the square before the move.
 fn was_guarded(s: &Survey, sq: shakmaty::Square, guard: shakmaty::Square) -> bool {
-    s.past.without(guard).exchange(sq, s.us) > 0 || s.exchange(sq) > 0
+    s.past.without(guard).exchange(sq, s.us) > 0
 }
 
 pub(super) fn explain(w: &Words) -> String {
     let s = &w.survey;
-    let Some((guard, role)) = s.captured else { return String::new() };
+    let Some((guard, role)) = s.captured else {
+        return String::new();
+    };
     let target = w.finding.targets[0];
     format!(
         "taking the {} on {guard} removes the guard of {}.{}",

@@ -9,7 +9,8 @@
 //!
 //! - The balance after the reply is down by less than two.
 //! - The line does not show what it was given for (S1).
-//! - We take back at once on the same square and are not down by two any more: an exchange (S2).
+//! - We take back at once on the same square and are not down by two any more, or our next move takes a piece of the same
+//!   worth in return: an exchange (S2).
 //!
 //! # Known gaps
 //!
@@ -20,25 +21,30 @@ use shakmaty::Bitboard;
 
 use crate::{
     line::captured,
-    material::Points,
+    material::{Points, value},
     mobility::sure_gain,
     survey::Survey,
     tactic::{Detections, Finding, Rule, Tactic},
-    words::{Words, points, worth},
+    words::{Words, points},
 };
 
 /// Down by this much against the root it is a sacrifice.
 const GIVEN: Points = 2;
 
 pub(super) const S1: Rule = Rule { id: "S1", text: "The line does not show what the material was given for." };
-pub(super) const S2: Rule = Rule { id: "S2", text: "It is taken back at once: an exchange." };
+pub(super) const S2: Rule =
+    Rule { id: "S2", text: "It is taken back at once, or the same is taken in return: an exchange." };
 
 /// The rules by which a sacrifice is refused.
 pub(super) const RULES: &[Rule] = &[S1, S2];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
-    let Some(reply) = s.line.ply(s.ply + 1) else { return };
-    let Some((sq, _)) = captured(reply.m) else { return };
+    let Some(reply) = s.line.ply(s.ply + 1) else {
+        return;
+    };
+    let Some((sq, given)) = captured(reply.m) else {
+        return;
+    };
     let down = s.line.balance(0) - s.line.balance(s.ply + 1);
     let reported = out.findings.iter().any(|finding| finding.tactic == Tactic::Sacrifice);
     if down < GIVEN || reported {
@@ -46,7 +52,9 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     }
     if !s.line.mates() {
         let taken_back = s.line.settled_balance(s.ply + 1);
-        if taken_back > s.line.balance(s.ply + 1) && s.line.balance(0) - taken_back < GIVEN {
+        let at_once = taken_back > s.line.balance(s.ply + 1) && s.line.balance(0) - taken_back < GIVEN;
+        let in_kind = s.line.ply(s.ply + 2).and_then(|ply| ply.captured()).map(|(_, role)| value(role));
+        if at_once || in_kind == Some(value(given)) {
             return out.reject(Tactic::Sacrifice, s.ply, S2, Bitboard::from_square(sq));
         }
         if s.line.won() < 0 && s.line.won() + sure_gain(s.line.end()) < 0 {
@@ -66,7 +74,7 @@ pub(super) fn explain(w: &Words) -> String {
     let given = w.man(w.finding.piece);
     let why = match (s.line.mates(), s.line.won()) {
         (true, _) => " for mate".to_owned(),
-        (false, won) if won > 0 => format!(" and comes out {} ahead", worth(won)),
+        (false, won) if won > 0 => format!(" and comes out {} ahead", points(won)),
         _ => String::new(),
     };
     format!("{} gives up {given} ({} down after the reply){why}.", w.us(), points(down))

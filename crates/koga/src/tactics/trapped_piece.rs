@@ -8,25 +8,27 @@
 //!
 //! # Not reported when
 //!
-//! - It has a move that loses nothing (T1).
+//! - It has a move that loses nothing.
+//! - Another man can help: take the attacker, step in between, or guard it well enough (T1).
 //! - It is pinned to its king: that is a pin.
 //! - The enemy is in check: the check decides what may move.
 //!
 //! # Known gaps
 //!
-//! Whether other enemy men can come to its help is left to the line.
+//! A check that leads the attacker away is not seen as help.
 
 use shakmaty::{Bitboard, Square};
 
 use crate::{
-    mobility::{loses_wherever_it_goes, passed},
+    mobility::{is_beyond_help, loses_wherever_it_goes, passed},
     pins::pinned_to_king,
     survey::Survey,
     tactic::{Detections, Finding, FindingRole, Rule, Tactic},
     words::Words,
 };
 
-pub(super) const T1: Rule = Rule { id: "T1", text: "The attacked piece has a square to go to." };
+pub(super) const T1: Rule =
+    Rule { id: "T1", text: "The attacked piece has nowhere to go, but another man can come to its help." };
 
 /// The rules by which a trapped piece is refused.
 pub(super) const RULES: &[Rule] = &[T1];
@@ -49,8 +51,12 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
         if out.findings.iter().any(known) {
             continue;
         }
+        // Any attacked piece has this shape: a rejection is worth recording only where it cannot move.
         if !loses_wherever_it_goes(s.after, sq) {
-            // Any attacked piece has this shape: worth a word only where few squares are left.
+            continue;
+        }
+        if !is_beyond_help(s.after, sq) {
+            out.reject(Tactic::TrappedPiece, s.ply, T1, Bitboard::from_square(sq));
             continue;
         }
         let mut finding = Finding::new(Tactic::TrappedPiece, s.ply, s.to);
@@ -68,7 +74,6 @@ fn was_trapped(s: &Survey, sq: Square) -> bool {
     let attacked = s.past.exchange(sq, s.us) > 0;
     attacked && passed(s.before).is_some_and(|pos| loses_wherever_it_goes(&pos, sq))
 }
-
 
 pub(super) fn explain(w: &Words) -> String {
     let target = w.finding.targets[0];

@@ -10,7 +10,7 @@
 //!   that the piece in front of it could not have used (X3);
 //! - *defence*: we put a piece on a square that an enemy piece attacks, and our slider defends it through that very
 //!   piece: if it captures, the slider recaptures (X4). The slider is needed, and with it the exchange does not
-//!   lose (X8);
+//!   lose, unless the line shows the recapture mating (X8);
 //! - *sandwich*: we move a slider so that an undefended enemy piece stands alone between it and a second slider of
 //!   ours of the same kind (X5).
 //!
@@ -26,7 +26,10 @@
 //!
 //! Only squares that a move of the line goes to are looked at.
 
-use shakmaty::{Bitboard, Position, Role, Square, attacks::{aligned, between}};
+use shakmaty::{
+    Bitboard, Position, Role, Square,
+    attacks::{aligned, between},
+};
 
 use crate::{
     attacks::{Men, moves_along},
@@ -77,17 +80,25 @@ fn exchange(s: &Survey) -> Option<Ray> {
 /// The moved piece is defended through the piece that attacks it (X4).
 fn defence(s: &Survey, out: &mut Detections) {
     for shield in s.men.attackers(s.to, s.them).without(s.king) {
-        let unveiled = s.men.without(shield).attackers(s.to, s.us)
-            & !s.men.attackers(s.to, s.us)
-            & s.men.sliders(s.us);
+        let unveiled = s.men.without(shield).attackers(s.to, s.us) & !s.men.attackers(s.to, s.us) & s.men.sliders(s.us);
         for slider in unveiled.into_iter().filter(|slider| between(*slider, s.to).contains(shield)) {
-                        if s.loss(s.to) > 0 || s.men.without(slider).exchange(s.to, s.them) <= 0 {
+            if (s.loss(s.to) > 0 && !recaptures_with_mate(s, slider))
+                || s.men.without(slider).exchange(s.to, s.them) <= 0
+            {
                 out.reject(Tactic::XRay, s.ply, X8, Bitboard::from_iter([slider, shield, s.to]));
                 continue;
             }
             return report(s, &Ray { kind: Kind::Defence, slider, shield }, out);
         }
     }
+}
+
+/// Whether the line shows the slider taking back on the square with mate: then the exchange loses nothing.
+fn recaptures_with_mate(s: &Survey, slider: Square) -> bool {
+    let recapture = s.line.ply(s.ply + 2);
+    s.line.len() == s.ply + 2
+        && s.line.mates()
+        && recapture.is_some_and(|ply| ply.m.is_capture() && ply.m.to() == s.to && ply.m.from() == Some(slider))
 }
 
 fn report(s: &Survey, ray: &Ray, out: &mut Detections) {
@@ -123,7 +134,7 @@ fn refutation(s: &Survey, ray: &Ray) -> Option<Rule> {
         if ply.m.is_capture() && ply.m.to() == s.to {
             last = Some((number, ply.m.from()?));
             number += 1;
-        } else if last.is_some() && number % 2 == 0 && ply.after.is_check() {
+        } else if last.is_some() && number.is_multiple_of(2) && ply.after.is_check() {
             detour = true;
             number += 2;
         } else {
@@ -171,9 +182,10 @@ fn sandwich(s: &Survey, out: &mut Detections) {
     }
     let same_kind = s.board.by_role(s.role) & s.board.by_color(s.us).without(s.to);
     for filling in s.newly_attacked().without(s.king) {
-        let Some(other) = same_kind.into_iter().find(|other| {
-            between(s.to, *other).contains(filling) && s.attacks(*other).contains(filling)
-        }) else {
+        let Some(other) = same_kind
+            .into_iter()
+            .find(|other| between(s.to, *other).contains(filling) && s.attacks(*other).contains(filling))
+        else {
             continue;
         };
         if s.can_capture(s.to, filling) && s.guards(filling, s.to).is_empty() {
@@ -195,10 +207,19 @@ pub(super) fn explain(w: &Words) -> String {
     match f.kind {
         Some(Kind::Sandwich) => {
             let other = f.marked(Mark::Attacker).first().map_or_else(String::new, |sq| w.man(sq));
-            format!("{} is caught between {slider} and {other}, and nothing guards it.{}", w.man(square), w.outcome(Bitboard::from_square(square)))
+            format!(
+                "{} is caught between {slider} and {other}, and nothing guards it.{}",
+                w.man(square),
+                w.outcome(Bitboard::from_square(square))
+            )
         }
-        Some(Kind::Defence) => format!("{slider} defends {square} through {shield}: if it takes there, the {} takes back.", piece_name(s, f.piece)),
-        Some(Kind::SupportMate) => format!("{slider} works through {square}, where {shield} takes back, and completes the mate."),
+        Some(Kind::Defence) => format!(
+            "{slider} defends {square} through {shield}: if it takes there, the {} takes back.",
+            piece_name(s, f.piece)
+        ),
+        Some(Kind::SupportMate) => {
+            format!("{slider} works through {square}, where {shield} takes back, and completes the mate.")
+        }
         _ => format!("{slider} stands behind {shield} and takes on {square} through the square that it leaves."),
     }
 }

@@ -1,0 +1,37 @@
+//! `docs/tactics`, made from the sources and the corpus.
+
+use std::{collections::BTreeSet, fs};
+
+use crate::{root, settle};
+
+const FOLDER: &str = "docs/tactics";
+
+/// Writes or compares the pages; files that no page makes any more are removed or named.
+pub fn run(check: bool) -> Result<(), String> {
+    let pages = koga_cli::pages::markdown();
+    for page in &pages {
+        settle(&format!("{FOLDER}/{}", page.path), &page.text, check)?;
+    }
+    let made: BTreeSet<&str> = pages.iter().map(|page| page.path.as_str()).collect();
+    for stale in files("")?.into_iter().filter(|path| !made.contains(path.as_str())) {
+        if check {
+            return Err(format!("{FOLDER}/{stale} belongs to no page: run `cargo xtask bless`"));
+        }
+        fs::remove_file(root().join(FOLDER).join(&stale)).map_err(|err| format!("{stale}: {err}"))?;
+    }
+    Ok(())
+}
+
+/// Every file below the folder, as a path within it.
+fn files(below: &str) -> Result<Vec<String>, String> {
+    let mut found = Vec::new();
+    let folder = root().join(FOLDER).join(below);
+    for entry in fs::read_dir(&folder).map_err(|err| format!("{}: {err}", folder.display()))? {
+        let entry = entry.map_err(|err| err.to_string())?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = if below.is_empty() { name } else { format!("{below}/{name}") };
+        if entry.path().is_dir() { found.extend(files(&path)?) } else { found.push(path) }
+    }
+    found.sort();
+    Ok(found)
+}
