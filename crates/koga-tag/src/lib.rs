@@ -40,14 +40,16 @@ use std::{
     num::NonZeroUsize,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread,
+    time::Duration,
 };
 
+use crate::{input::Blocks, output::Output, pipeline::Next, tagger::Tagger};
 pub use crate::{
     input::{Input, LONGEST_ROW},
     names::{theme, themes},
     tagger::BadRow,
 };
-use crate::{input::Blocks, output::Output, pipeline::Next, tagger::Tagger};
 
 /// What is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +92,7 @@ impl Format {
     const fn block_size(self) -> usize {
         match self {
             Format::Csv | Format::Jsonl => 1 << 18,
-            Format::Parquet => 1 << 23,
+            Format::Parquet => 1 << 22,
         }
     }
 }
@@ -227,6 +229,9 @@ impl From<parquet::errors::ParquetError> for Error {
     }
 }
 
+/// Within this time of the end of a pipe the signal that ended it has come.
+const GRACE: Duration = Duration::from_millis(20);
+
 /// Tags an input, until its end or until `stop` is set.
 ///
 /// # Errors
@@ -268,6 +273,10 @@ pub fn run(
         Ok(next)
     };
     let result = pipeline::run(options.threads.get(), read, worker, write);
+    if size.is_none() {
+        // Ctrl-C ends what feeds a pipe, too: its end may be seen before the signal, and is not the input's then.
+        thread::sleep(GRACE);
+    }
     let stopped = stop.load(Relaxed);
     if result.is_err() || output.over || stopped {
         // The run's own failure is the one to tell.

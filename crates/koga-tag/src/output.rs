@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Between two notes of where the run stands there is at least this.
-const PAUSE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Where the run stands: all that a later one needs to go on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,7 +65,12 @@ pub(crate) struct Output {
 enum Out {
     /// What cannot be renamed or shortened: a pipe, a device.
     Stream(Box<dyn Write + Send>, String),
-    File { file: File, partial: PathBuf, note: PathBuf, target: PathBuf },
+    File {
+        file: File,
+        partial: PathBuf,
+        note: PathBuf,
+        target: PathBuf,
+    },
 }
 
 impl Output {
@@ -258,7 +263,8 @@ fn open(target: Target, resume: bool, fresh: State) -> Result<Opened, Error> {
     let note = with_suffix(&path, ".partial.state");
     let shown = |err| Error::write(partial.display(), err);
     let known = if resume { read_note(&note)?.filter(|_| partial.exists()) } else { None };
-    let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&partial).map_err(shown)?;
+    let mut file =
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&partial).map_err(shown)?;
     if let Err(TryLockError::WouldBlock) = file.try_lock() {
         return Err(Error::Busy(partial));
     }

@@ -145,7 +145,9 @@ fn tag_rows(layout: &Layout, text: &str, line: u64, sink: &mut Sink, tagged: &mu
     let mut fields = Vec::with_capacity(layout.columns.len());
     while !rest.is_empty() {
         let (end, broken) = match layout.kind {
-            Kind::Puzzles { .. } => record(rest.as_bytes(), true).map_or((rest.len(), None), |row| (row.end, row.broken)),
+            Kind::Puzzles { .. } => {
+                record(rest.as_bytes(), true).map_or((rest.len(), None), |row| (row.end, row.broken))
+            }
             _ => (memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |at| at + 1), None),
         };
         let (whole, after) = rest.split_at(end);
