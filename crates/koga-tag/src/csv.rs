@@ -9,6 +9,8 @@ use crate::input::LONGEST_ROW;
 pub(crate) struct Record {
     /// Its length with its line end.
     pub(crate) end: usize,
+    /// Whether there is a quote in it; without one it is one line.
+    pub(crate) quoted: bool,
     /// The column, counted from 0, whose quotes do not close: then the row is its first line only.
     pub(crate) broken: Option<usize>,
 }
@@ -18,13 +20,14 @@ pub(crate) struct Record {
 /// Quotes count where they open a field; between them, line ends do not end the row. Quotes that do not close within the
 /// longest row are a mistake of that one line.
 pub(crate) fn record(bytes: &[u8], at_end: bool) -> Option<Record> {
-    let whole = |end| Some(Record { end, broken: None });
+    let found = |end, quoted, broken| Some(Record { end, quoted, broken });
     let first = memchr::memchr(b'\n', bytes);
     let line = &bytes[..first.unwrap_or(bytes.len())];
     if line.len() > LONGEST_ROW || memchr::memchr(b'"', line).is_none() {
         return match first {
-            Some(at) => whole(at + 1),
-            None => whole(bytes.len()).filter(|_| at_end && !bytes.is_empty()),
+            Some(at) => found(at + 1, false, None),
+            None if at_end && !bytes.is_empty() => found(bytes.len(), false, None),
+            None => None,
         };
     }
     let window = &bytes[..bytes.len().min(LONGEST_ROW)];
@@ -36,47 +39,80 @@ pub(crate) fn record(bytes: &[u8], at_end: bool) -> Option<Record> {
             b'"' if quoted => quoted = false,
             b'"' if opens => quoted = true,
             b',' if !quoted => column += 1,
-            b'\n' if !quoted => return whole(at + 1),
+            b'\n' if !quoted => return found(at + 1, true, None),
             _ => {}
         }
         opens = !quoted && window.get(at) == Some(&b',');
         at += 1;
     }
     match first {
-        Some(at) if at_end || window.len() == LONGEST_ROW => Some(Record { end: at + 1, broken: Some(column) }),
-        None if at_end => Some(Record { end: bytes.len(), broken: quoted.then_some(column) }),
+        Some(at) if at_end || window.len() == LONGEST_ROW => found(at + 1, true, Some(column)),
+        None if at_end => found(bytes.len(), true, quoted.then_some(column)),
         _ => None,
     }
 }
 
-/// The fields of a row that stands without its line end.
-pub(crate) fn split<'a>(row: &'a str, fields: &mut Vec<Cow<'a, str>>) {
-    fields.clear();
-    if memchr::memchr(b'"', row.as_bytes()).is_none() {
-        let mut from = 0;
-        for comma in memchr::memchr_iter(b',', row.as_bytes()) {
-            fields.push(Cow::Borrowed(&row[from..comma]));
-            from = comma + 1;
-        }
-        fields.push(Cow::Borrowed(&row[from..]));
-        return;
+/// The fields of a row.
+#[derive(Debug, Default)]
+pub(crate) struct Row<'a> {
+    row: &'a str,
+    /// Where the fields begin, if none is in quotes.
+    starts: Vec<usize>,
+    /// The fields themselves, if one is.
+    parts: Vec<Cow<'a, str>>,
+}
+
+impl<'a> Row<'a> {
+    /// Row at hand.
+    pub(crate) fn of(parts: Vec<Cow<'a, str>>) -> Row<'a> {
+        Row { parts, ..Row::default() }
     }
-    let mut rest = Some(row);
-    while let Some(text) = rest {
-        let (field, after) = match text.strip_prefix('"') {
-            Some(text) => quoted(text),
-            None => {
-                let end = text.find(',').unwrap_or(text.len());
-                (Cow::Borrowed(&text[..end]), &text[end..])
-            }
-        };
-        fields.push(field);
-        rest = after.strip_prefix(',');
+
+    /// Takes up the fields of a row that stands without its line end; whether a quote may be in it is known.
+    pub(crate) fn split(&mut self, row: &'a str, quoted: bool) {
+        self.row = row;
+        self.starts.clear();
+        self.parts.clear();
+        if !quoted {
+            self.starts.push(0);
+            self.starts.extend(memchr::memchr_iter(b',', row.as_bytes()).map(|comma| comma + 1));
+            return;
+        }
+        let mut rest = Some(row);
+        while let Some(text) = rest {
+            let (field, after) = match text.strip_prefix('"') {
+                Some(text) => unquoted(text),
+                None => {
+                    let end = text.find(',').unwrap_or(text.len());
+                    (Cow::Borrowed(&text[..end]), &text[end..])
+                }
+            };
+            self.parts.push(field);
+            rest = after.strip_prefix(',');
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len() + self.parts.len()
+    }
+
+    /// The field of that number, counted from 0.
+    pub(crate) fn get(&self, n: usize) -> &str {
+        match self.starts.get(n) {
+            Some(start) => &self.row[*start..self.starts.get(n + 1).map_or(self.row.len(), |next| next - 1)],
+            None => &self.parts[n],
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).map(|n| self.get(n))
     }
 }
 
 /// A field behind its opening quote, and the text behind the field.
-fn quoted(text: &str) -> (Cow<'_, str>, &str) {
+fn unquoted(text: &str) -> (Cow<'_, str>, &str) {
     let mut field = Cow::Borrowed("");
     let mut from = 0;
     while let Some(quote) = text[from..].find('"').map(|at| from + at) {
@@ -115,9 +151,14 @@ mod tests {
     use super::*;
 
     fn fields(row: &str) -> Vec<String> {
-        let mut fields = Vec::new();
-        split(row, &mut fields);
-        fields.iter().map(|field| field.to_string()).collect()
+        let mut fields = Row::default();
+        fields.split(row, true);
+        let all: Vec<String> = fields.iter().map(str::to_owned).collect();
+        if !row.contains('"') {
+            fields.split(row, false);
+            assert_eq!(fields.iter().collect::<Vec<_>>(), all);
+        }
+        all
     }
 
     #[test]

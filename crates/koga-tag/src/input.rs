@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     Error,
-    csv::{record, split},
+    csv::{Row, record},
 };
 
 /// A longer row is a bad row: no position and line need as much.
@@ -283,16 +283,16 @@ impl Blocks {
         self.consume(blank);
         let first = record(&self.buffer, true).filter(|first| first.broken.is_none()).ok_or_else(refuse)?;
         let text = std::str::from_utf8(&self.buffer[..first.end]).map_err(|_| refuse())?;
-        let mut fields = Vec::new();
-        split(text.trim_end_matches(['\r', '\n']), &mut fields);
+        let mut fields = Row::default();
+        fields.split(text.trim_end_matches(['\r', '\n']), true);
         let position = |wanted: &str| fields.iter().position(|field| field.trim().eq_ignore_ascii_case(wanted));
         if let (Some(fen), Some(moves)) = (position("FEN"), position("Moves")) {
             let id = position("PuzzleId");
-            let columns = fields.iter().map(|field| field.to_string()).collect();
+            let columns = fields.iter().map(str::to_owned).collect();
             self.consume(first.end);
             return Ok(Layout { kind: Kind::Puzzles { id, fen, moves }, columns });
         }
-        if !fields.get(1).is_some_and(|fen| fen.split('/').count() == 8) || fields.len() < 3 {
+        if fields.len() < 3 || fields.get(1).split('/').count() != 8 {
             return Err(refuse());
         }
         let columns = (0..fields.len())

@@ -4,7 +4,7 @@
 //! for a block is the same whatever was written before. The whole file is the row groups' bytes one after the other, and a
 //! footer that knows where each begins.
 
-use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use arrow_array::{
     ArrayRef, ListArray, RecordBatch, StructArray,
@@ -27,7 +27,7 @@ use parquet::{
     schema::types::ColumnPath,
 };
 
-use crate::{findings::Marks, names::themes};
+use crate::{csv::Row, findings::Marks, names::themes};
 
 /// What every Parquet file begins with, and what stands behind its footer's length.
 pub(crate) const MAGIC: &[u8] = b"PAR1";
@@ -128,11 +128,11 @@ impl Table {
     /// Adds a row. What is wrong with it is said of a column, and then nothing is added.
     pub(crate) fn push(
         &mut self,
-        fields: &[Cow<str>],
+        fields: &Row,
         line: &Line,
         report: &Report,
     ) -> std::result::Result<(), (usize, String)> {
-        for (n, (cells, field)) in self.given.iter().zip(fields).enumerate() {
+        for (n, (cells, field)) in self.given.iter().zip(fields.iter()).enumerate() {
             let range = match cells {
                 Cells::Number(_) => i64::from(i32::MIN)..=i64::from(i32::MAX),
                 Cells::Big(_) => i64::MIN..=i64::MAX,
@@ -145,7 +145,7 @@ impl Table {
                 _ => return Err((n, format!("\"{field}\" is not a whole number of this column's range"))),
             };
         }
-        for ((cells, field), number) in self.given.iter_mut().zip(fields).zip(&self.numbers) {
+        for ((cells, field), number) in self.given.iter_mut().zip(fields.iter()).zip(&self.numbers) {
             match cells {
                 Cells::Text(cells) if field.is_empty() => cells.append_null(),
                 Cells::Text(cells) => cells.append_value(field),

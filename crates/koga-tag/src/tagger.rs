@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     Error, Format,
-    csv::{self, record, split},
+    csv::{self, Record, Row, record},
     findings,
     input::{Block, Kind, LONGEST_ROW, Layout, Object, Place},
     names::themes,
@@ -142,14 +142,13 @@ fn rows<'b>(bytes: &'b [u8], layout: &Layout) -> impl Iterator<Item = &'b [u8]> 
 fn tag_rows(layout: &Layout, text: &str, line: u64, sink: &mut Sink, tagged: &mut Tagged) {
     let mut line = line;
     let mut rest = text;
-    let mut fields = Vec::with_capacity(layout.columns.len());
+    let mut fields = Row::default();
     while !rest.is_empty() {
-        let (end, broken) = match layout.kind {
-            Kind::Puzzles { .. } => {
-                record(rest.as_bytes(), true).map_or((rest.len(), None), |row| (row.end, row.broken))
-            }
-            _ => (memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |at| at + 1), None),
-        };
+        let Record { end, quoted, broken } = match layout.kind {
+            Kind::Puzzles { .. } => record(rest.as_bytes(), true),
+            _ => memchr::memchr(b'\n', rest.as_bytes()).map(|at| Record { end: at + 1, quoted: false, broken: None }),
+        }
+        .unwrap_or(Record { end: rest.len(), quoted: false, broken: None });
         let (whole, after) = rest.split_at(end);
         rest = after;
         let row = whole.strip_suffix('\n').unwrap_or(whole);
@@ -160,7 +159,10 @@ fn tag_rows(layout: &Layout, text: &str, line: u64, sink: &mut Sink, tagged: &mu
             Err((Some(column), "the quotes do not close".to_owned()))
         } else {
             match layout.kind {
-                Kind::Puzzles { id, fen, moves } => puzzle(layout, row, [fen, moves], id, &mut fields, sink),
+                Kind::Puzzles { id, fen, moves } => {
+                    fields.split(row, quoted);
+                    puzzle(layout, row, [fen, moves], id, &fields, sink)
+                }
                 _ if row.trim_ascii().is_empty() => {
                     line += 1;
                     continue;
@@ -173,7 +175,7 @@ fn tag_rows(layout: &Layout, text: &str, line: u64, sink: &mut Sink, tagged: &mu
             Ok(()) => tagged.rows += 1,
             Err(fault) => refuse(layout, line, fault, sink, tagged),
         }
-        line += memchr::memchr_iter(b'\n', whole.as_bytes()).count() as u64;
+        line += if quoted { memchr::memchr_iter(b'\n', whole.as_bytes()).count() as u64 } else { 1 };
     }
 }
 
@@ -188,16 +190,15 @@ fn refuse(layout: &Layout, line: u64, (column, reason): Fault, sink: &Sink, tagg
 }
 
 /// A row of puzzles.
-fn puzzle<'r>(
+fn puzzle(
     layout: &Layout,
-    row: &'r str,
+    row: &str,
     [fen, moves]: [usize; 2],
     id: Option<usize>,
-    fields: &mut Vec<Cow<'r, str>>,
+    fields: &Row,
     sink: &mut Sink,
 ) -> Result<(), Fault> {
     let wanted = layout.columns.len();
-    split(row, fields);
     if row.is_empty() {
         return Err((None, "the line is empty".to_owned()));
     }
@@ -207,13 +208,13 @@ fn puzzle<'r>(
         return Err((Some(column), format!("{verb}: the row has {} columns instead of {wanted}", fields.len())));
     }
     for n in [fen, moves] {
-        if fields[n].trim_ascii().is_empty() {
+        if fields.get(n).trim_ascii().is_empty() {
             return Err((Some(n), "is empty".to_owned()));
         }
     }
-    let mut tokens = fields[moves].split_ascii_whitespace();
+    let mut tokens = fields.get(moves).split_ascii_whitespace();
     let setup = tokens.next().unwrap_or_default();
-    let line = Line::parse_with_setup(&fields[fen], setup, tokens).map_err(|err| match err {
+    let line = Line::parse_with_setup(fields.get(fen), setup, tokens).map_err(|err| match err {
         ParseError::Fen { .. } => (Some(fen), err.to_string()),
         ParseError::EmptyLine => (Some(moves), "only the move before the puzzle, none that solves it".to_owned()),
         ParseError::Move { .. } => (Some(moves), err.to_string()),
@@ -225,7 +226,7 @@ fn puzzle<'r>(
             out.push(b',');
             finish_csv(out, &report);
         }
-        Sink::Jsonl(out) => finish_json(out, &line, &report, id.map(|n| fields[n].as_ref())),
+        Sink::Jsonl(out) => finish_json(out, &line, &report, id.map(|n| fields.get(n))),
         Sink::Parquet(table) => table.push(fields, &line, &report).map_err(|(n, reason)| (Some(n), reason))?,
     }
     Ok(())
@@ -264,7 +265,7 @@ fn request(row: &str, sink: &mut Sink) -> Result<(), Fault> {
     }
     let id = object.id.map_or(Cow::Borrowed(""), id_text);
     let setup = object.setup.unwrap_or_default();
-    write_row(&[id, fen, setup, Cow::Owned(moves.join(" "))], &line, &report, sink)
+    write_row(vec![id, fen, setup, Cow::Owned(moves.join(" "))], &line, &report, sink)
 }
 
 /// An object of the Lichess evaluation file: the deepest evaluation's first line is the line.
@@ -286,7 +287,7 @@ fn evaluation(row: &str, sink: &mut Sink) -> Result<(), Fault> {
         return Ok(());
     }
     let number = |number: Option<i64>| Cow::Owned(number.map_or_else(String::new, |number| number.to_string()));
-    let fields = [
+    let fields = vec![
         fen,
         Cow::Borrowed(variation.line.as_ref()),
         number(variation.cp.map(i64::from)),
@@ -294,7 +295,7 @@ fn evaluation(row: &str, sink: &mut Sink) -> Result<(), Fault> {
         number(Some(i64::from(deepest.depth))),
         number(deepest.knodes),
     ];
-    write_row(&fields, &line, &report, sink)
+    write_row(fields, &line, &report, sink)
 }
 
 fn object(row: &str) -> Result<Object<'_>, Fault> {
@@ -319,11 +320,12 @@ fn report(line: &Line) -> Result<Report, Fault> {
         .map_err(|_| (None, "Koga failed on this row; please report it".to_owned()))
 }
 
-fn write_row(fields: &[Cow<str>], line: &Line, report: &Report, sink: &mut Sink) -> Result<(), Fault> {
+fn write_row(fields: Vec<Cow<str>>, line: &Line, report: &Report, sink: &mut Sink) -> Result<(), Fault> {
+    let fields = Row::of(fields);
     match sink {
-        Sink::Parquet(table) => table.push(fields, line, report).map_err(|(n, reason)| (Some(n), reason)),
+        Sink::Parquet(table) => table.push(&fields, line, report).map_err(|(n, reason)| (Some(n), reason)),
         Sink::Csv(out) | Sink::Jsonl(out) => {
-            for field in fields {
+            for field in fields.iter() {
                 csv::write_field(out, field);
                 out.push(b',');
             }
