@@ -587,3 +587,43 @@ fn a_full_disk_is_an_error() {
         assert!(told.starts_with("koga: cannot write ") && told.contains("No space left on device"), "{told}");
     }
 }
+
+/// A file system of a few megabytes; gone when the test is over.
+struct Tiny(PathBuf);
+
+impl Drop for Tiny {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn on_a_disk_that_fills_up_the_rows_so_far_are_kept() {
+    let Some(input) = puzzles(20_000) else { return };
+    let folder = Folder::new();
+    let disk = folder.path("disk");
+    fs::create_dir(&disk).unwrap();
+    let mount = |options: &str| {
+        let output = Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(&disk).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    if !mount("size=2m") {
+        eprintln!("skipped: a small file system cannot be mounted here");
+        return;
+    }
+    let _tiny = Tiny(disk.clone());
+    let input = folder.write("in.csv", input);
+    let (out, whole) = (disk.join("out.csv"), folder.path("whole.csv"));
+    let full = tag([input.as_os_str(), "-o".as_ref(), out.as_os_str()]);
+    assert_eq!(full.status.code(), Some(1));
+    let told = text(&full.stderr);
+    assert!(told.contains("No space left on device") && told.contains("--resume"), "{told}");
+    assert!(!out.exists());
+    assert!(mount("remount,size=80m"));
+    let resumed = tag([input.as_os_str(), "-o".as_ref(), out.as_os_str(), "--resume".as_ref()]);
+    assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed.stderr));
+    let told = text(&resumed.stderr);
+    assert!(told.starts_with("koga: going on behind ") && !told.contains("behind 0 rows"), "{told}");
+    assert_eq!(succeeded(&tag([input.as_os_str(), "-o".as_ref(), whole.as_os_str()])), "");
+    assert!(fs::read(&out).unwrap() == fs::read(&whole).unwrap());
+}

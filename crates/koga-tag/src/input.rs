@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn empty_lines_at_the_end_are_no_rows() {
-        let found = blocks(b"FEN,Moves\na,b\n\nc,d\n\r\n\n\n", 8);
+        let found = blocks(b"FEN,Moves\na,b\n\nc,d\n\r\n\n\n", 10);
         let text: String = found.into_iter().map(|(_, text)| text).collect();
         assert_eq!(text, "a,b\n\nc,d\n");
     }
@@ -464,15 +464,15 @@ mod tests {
 
     #[test]
     fn skipping_checks_what_it_skips() {
-        let text = b"FEN,Moves\na,b\nc,d\n";
+        let text = b"FEN,Moves\naaaaa,b\nccccc,d\n";
         let place = {
-            let (mut blocks, _) = open(text, 4).unwrap();
+            let (mut blocks, _) = open(text, 10).unwrap();
             blocks.next().unwrap().unwrap().end
         };
-        let (mut blocks, _) = open(text, 4).unwrap();
+        let (mut blocks, _) = open(text, 10).unwrap();
         blocks.skip_to(place).unwrap();
-        assert_eq!(blocks.next().unwrap().unwrap().bytes, b"c,d\n");
-        let (mut other, _) = open(b"FEN,Moves\na,x\nc,d\n", 4).unwrap();
+        assert_eq!(blocks.next().unwrap().unwrap().bytes, b"ccccc,d\n");
+        let (mut other, _) = open(b"FEN,Moves\naaaaa,x\nccccc,d\n", 10).unwrap();
         assert!(matches!(other.skip_to(place), Err(Error::Resume(_))));
     }
 }

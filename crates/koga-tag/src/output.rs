@@ -225,7 +225,11 @@ impl Output {
         match &mut self.out {
             Out::Stream(stream, name) => stream.write_all(bytes).map_err(|err| Error::write(name.as_str(), err))?,
             Out::File { file, partial, .. } => {
-                file.write_all(bytes).map_err(|err| Error::write(partial.display(), err))?;
+                if let Err(err) = file.write_all(bytes) {
+                    // On a full disk this leaves room for the note.
+                    let _ = file.set_len(self.state.written.offset);
+                    return Err(Error::write(partial.display(), err));
+                }
             }
         }
         let mut crc = crc32fast::Hasher::new_with_initial(self.state.written.crc);
