@@ -6,3 +6,4 @@ pub mod corpus;
 pub mod explain;
 pub mod jsonl;
 pub mod pages;
+pub mod tag;

@@ -11,7 +11,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use koga::Tactic;
 use koga_cli::{
     explain::{self, Format, Request},
-    jsonl, pages,
+    jsonl, pages, tag,
 };
 
 /// Says why a chess move is good: names the tactics of a position, a move and a line.
@@ -35,6 +35,8 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         color: Color,
     },
+    /// Tag millions of puzzles, requests or evaluations.
+    Tag(tag::Args),
 }
 
 #[derive(clap::Args)]
@@ -86,12 +88,16 @@ impl Color {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Command::Tag(args) = cli.command {
+        return tag::run(args, &mut Cli::command());
+    }
     let mut out = io::stdout().lock();
     let done = match cli.command {
         Command::Explain(args) if args.jsonl => {
             jsonl::run(io::stdin().lock(), &mut out).map(|failed| ExitCode::from(u8::from(failed > 0)))
         }
         Command::Explain(args) => explain(args, &mut out),
+        Command::Tag(_) => unreachable!("it writes for itself"),
         Command::Tactics { name, color } => {
             let text = name.map_or_else(pages::index, |tactic| pages::terminal(tactic, color.is_wanted()));
             out.write_all(text.as_bytes()).map(|()| ExitCode::SUCCESS)
