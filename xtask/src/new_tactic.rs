@@ -6,7 +6,8 @@ use crate::{root, settle};
 pub fn run(name: &str) -> Result<(), String> {
     let good = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c == '-')
-        && !name.ends_with('-');
+        && !name.ends_with('-')
+        && !name.contains("--");
     if !good {
         return Err(format!("\"{name}\" is no name for a tactic: lower-case words joined by dashes"));
     }
@@ -25,7 +26,7 @@ pub fn run(name: &str) -> Result<(), String> {
         "{source} and {corpus} are begun. What is left:\n\
          1. tactic.rs: Tactic::{variant}, at the end of the enum and of Tactic::ALL, and its name\n\
          2. tactics/mod.rs: mod {module}; and definition!({variant}, {module}), with the count of the table\n\
-         3. arbiter.rs: its place in PRECEDENCE, and whom it supersedes; explain.rs: its title\n\
+         3. arbiter.rs: its place in rank, and whom it supersedes; explain.rs: its title\n\
          4. koga-cli/src/corpus.rs: its file in FILES\n\
          5. the positions first, then detect; cargo test; cargo xtask bless"
     );

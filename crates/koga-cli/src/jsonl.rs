@@ -97,6 +97,10 @@ fn parse(request: &[u8]) -> Answered<'_, Line> {
     }
     let text = std::str::from_utf8(request)
         .map_err(|err| refuse(format!("the request is not UTF-8 from byte {} on", err.valid_up_to() + 1)))?;
+    let text = text.trim_start_matches('\u{feff}');
+    if !text.trim_start().starts_with('{') {
+        return Err(refuse("not a request: a JSON object is needed".to_owned()));
+    }
     let request: Request = serde_json::from_str(text).map_err(|err| {
         (
             id_of(text),
@@ -131,7 +135,7 @@ fn describe(err: &RequestError) -> Error<'_> {
             let (kind, ply, token) = match err {
                 ParseError::Fen { token, .. } => ("fen", None, token.as_deref()),
                 ParseError::Move { ply, token, .. } => ("move", Some(*ply), Some(token.as_str())),
-                ParseError::EmptyLine => ("request", None, None),
+                ParseError::EmptyLine | ParseError::TooLong => ("request", None, None),
             };
             Error { kind, ply, token, message: err.to_string() }
         }

@@ -107,7 +107,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(err) if err.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(err) => {
-            eprintln!("koga: {err}");
+            complain(&err.to_string());
             ExitCode::FAILURE
         }
     }
@@ -132,10 +132,15 @@ fn explain(args: ExplainArgs, out: &mut impl Write) -> io::Result<ExitCode> {
     match explain::run(&request) {
         Ok(text) => out.write_all(text.as_bytes()).map(|()| ExitCode::SUCCESS),
         Err(message) => {
-            eprintln!("koga: {message}");
+            complain(&message);
             Ok(ExitCode::FAILURE)
         }
     }
+}
+
+/// Writes a message to standard error, if anybody reads it.
+fn complain(message: &str) {
+    let _ = writeln!(io::stderr(), "koga: {message}");
 }
 
 /// Ends the program with a usage error: exit status 2.

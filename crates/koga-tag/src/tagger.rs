@@ -217,7 +217,7 @@ fn puzzle(
     let line = Line::parse_with_setup(fields.get(fen), setup, tokens).map_err(|err| match err {
         ParseError::Fen { .. } => (Some(fen), err.to_string()),
         ParseError::EmptyLine => (Some(moves), "only the move before the puzzle, none that solves it".to_owned()),
-        ParseError::Move { .. } => (Some(moves), err.to_string()),
+        ParseError::Move { .. } | ParseError::TooLong => (Some(moves), err.to_string()),
     })?;
     let report = report(&line)?;
     match sink {
@@ -254,7 +254,7 @@ fn request(row: &str, sink: &mut Sink) -> Result<(), Fault> {
         let column = match err {
             ParseError::Fen { .. } => FEN,
             ParseError::Move { ply: 0, .. } => SETUP,
-            ParseError::Move { .. } | ParseError::EmptyLine => MOVES,
+            ParseError::Move { .. } | ParseError::EmptyLine | ParseError::TooLong => MOVES,
         };
         (Some(column), err.to_string())
     })?;

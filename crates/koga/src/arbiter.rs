@@ -58,24 +58,6 @@ pub const R1: Rule = Rule { id: "R1", text: "The line passes it over, and it for
 /// The rules by which rivals are weighed.
 pub const RULES: &[Rule] = &[R3, F10, A8, D11, A7, P8, H3, F9, R4, R1];
 
-/// Tactics from the most to the least specific: the order in which ties are broken.
-const PRECEDENCE: [Tactic; 14] = [
-    Tactic::BackRankMate,
-    Tactic::Checkmate,
-    Tactic::PinnedDefender,
-    Tactic::DiscoveredAttack,
-    Tactic::Fork,
-    Tactic::XRay,
-    Tactic::Pin,
-    Tactic::DoubleAttack,
-    Tactic::TrappedPiece,
-    Tactic::RemovingTheDefender,
-    Tactic::HangingCapture,
-    Tactic::DiscoveredCheck,
-    Tactic::DoubleCheck,
-    Tactic::Sacrifice,
-];
-
 /// Weighs what was detected.
 pub fn arbitrate(line: &Line, detections: Detections) -> Report {
     let Detections { mut findings, mut rejections } = detections;
@@ -136,8 +118,24 @@ fn precedence(line: &Line, finding: &Finding) -> impl Ord + use<> {
     (finding.tactic == Tactic::Sacrifice, relevance, -finding.weight(), rank, finding.ply, finding.piece)
 }
 
-fn rank(tactic: Tactic) -> Option<usize> {
-    PRECEDENCE.iter().position(|other| *other == tactic)
+/// From the most to the least specific: how ties are broken.
+fn rank(tactic: Tactic) -> u8 {
+    match tactic {
+        Tactic::BackRankMate => 0,
+        Tactic::Checkmate => 1,
+        Tactic::PinnedDefender => 2,
+        Tactic::DiscoveredAttack => 3,
+        Tactic::Fork => 4,
+        Tactic::XRay => 5,
+        Tactic::Pin => 6,
+        Tactic::DoubleAttack => 7,
+        Tactic::TrappedPiece => 8,
+        Tactic::RemovingTheDefender => 9,
+        Tactic::HangingCapture => 10,
+        Tactic::DiscoveredCheck => 11,
+        Tactic::DoubleCheck => 12,
+        Tactic::Sacrifice => 13,
+    }
 }
 
 /// A fork or double attack with no more than a pawn to win, in a line that goes on or led up to it and does not take that

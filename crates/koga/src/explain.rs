@@ -42,10 +42,14 @@ pub fn rejection(line: &Line, rejection: &Rejection) -> String {
     format!("{} ({})", rejection.rule.text, list(&men))
 }
 
-/// What the line wins in all, as a sentence; nothing for a line that wins nothing.
+/// What the line wins or loses in all, as a sentence; nothing for a line that mates or keeps the balance.
 pub fn line_won(line: &Line) -> Option<String> {
     let won: Points = line.won();
+    if line.end().is_stalemate() {
+        return Some("The line ends in stalemate: a draw.".to_owned());
+    }
     match (line.mates, won) {
+        (false, ..=-1) => Some(format!("In all the line loses {} for {}.", worth(-won), side(line.pov()))),
         (false, 1..) => Some(format!("In all the line wins {} for {}.", worth(won), side(line.pov()))),
         _ => None,
     }

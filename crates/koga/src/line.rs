@@ -88,6 +88,9 @@ impl Line {
         let mut line = Line { positions: Vec::with_capacity(8), moves: Vec::with_capacity(8), setup, mates: false };
         let mut pos = root;
         for token in moves {
+            if line.moves.len() == parse::LONGEST_LINE {
+                return Err(ParseError::TooLong);
+            }
             let m = parse::parse_move(&pos, token).map_err(|reason| ParseError::Move {
                 ply: line.moves.len() + 1,
                 token: token.to_owned(),
@@ -139,20 +142,23 @@ impl Line {
         balance(self.positions[ply].board(), self.pov())
     }
 
+    /// The last of the captures on one square that begin with that ply.
+    pub fn settled(&self, ply: usize) -> usize {
+        let sq = self.moves[ply - 1].to();
+        let goes_on = |m: &&Move| m.to() == sq && m.is_capture();
+        ply + self.moves[ply..].iter().take_while(goes_on).count()
+    }
+
     /// The balance once the captures on the square of that ply are over: those that the line shows and, where
     /// it ends with one of them, what can be taken back at once.
     pub fn settled_balance(&self, ply: usize) -> Points {
-        let sq = self.moves[ply - 1].to();
-        let mut last = ply;
-        while last < self.len() && self.moves[last].to() == sq && self.moves[last].is_capture() {
-            last += 1;
-        }
+        let last = self.settled(ply);
         let balance = self.balance(last);
         if last < self.len() || self.moves[last - 1].is_castle() {
             return balance;
         }
         let end = self.end();
-        let back = Men::of(end).exchange(sq, end.turn());
+        let back = Men::of(end).exchange(self.moves[last - 1].to(), end.turn());
         if end.turn() == self.pov() { balance + back } else { balance - back }
     }
 

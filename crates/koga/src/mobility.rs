@@ -1,6 +1,6 @@
 //! What a side could do with a move.
 
-use shakmaty::{Chess, EnPassantMode, FromSetup, Move, Position, Square};
+use shakmaty::{Bitboard, Chess, EnPassantMode, FromSetup, Move, Position, Square};
 
 use crate::{
     attacks::Men,
@@ -46,6 +46,25 @@ pub fn is_beyond_help(pos: &Chess, sq: Square) -> bool {
         !lost && !after.is_check() && move_value(pos, *m) >= 0
     };
     !pos.legal_moves().iter().filter(|m| m.from() != Some(sq)).any(helps)
+}
+
+/// Whether some answer leaves the side not to move no capture that wins anything. The squares of `first` are looked at before
+/// all others: with good ones it is quick.
+pub fn is_parried(pos: &Chess, first: Bitboard) -> bool {
+    let us = !pos.turn();
+    let now = balance(pos.board(), us);
+    let parries = |reply: &Move| {
+        let mut after = pos.clone();
+        after.play_unchecked(*reply);
+        let lost = now - balance(after.board(), us);
+        let men = Men::of(&after);
+        let falls = |sq| men.exchange(sq, us) > lost;
+        if (first & men.by_color(!us)).into_iter().any(falls) {
+            return false;
+        }
+        !after.capture_moves().into_iter().any(|m| move_value(&after, m) > lost)
+    };
+    pos.legal_moves().iter().any(parries)
 }
 
 /// What the side not to move is sure of: whatever the other side answers, it has a capture afterwards that leaves it at

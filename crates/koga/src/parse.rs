@@ -9,6 +9,8 @@ use shakmaty::{
     uci::UciMove,
 };
 
+use crate::line::moved;
+
 /// Why a position or a line could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParseError {
@@ -30,7 +32,12 @@ pub enum ParseError {
     },
     /// There is no move at all.
     EmptyLine,
+    /// The line has more plies than [`LONGEST_LINE`].
+    TooLong,
 }
+
+/// Lines of more plies than this are refused: no game is as long.
+pub const LONGEST_LINE: usize = 1000;
 
 /// What is wrong with a move.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,10 +58,11 @@ pub enum MoveError {
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ParseError::Fen { token: Some(token), reason } => write!(f, "fen: {reason}: \"{token}\""),
+            ParseError::Fen { token: Some(token), reason } => write!(f, "fen: {reason}: \"{}\"", shown(token)),
             ParseError::Fen { token: None, reason } => write!(f, "fen: {reason}"),
-            ParseError::Move { ply: 0, token, reason } => write!(f, "setup move: \"{token}\" {reason}"),
-            ParseError::Move { ply, token, reason } => write!(f, "ply {ply}: \"{token}\" {reason}"),
+            ParseError::Move { ply: 0, token, reason } => write!(f, "setup move: \"{}\" {reason}", shown(token)),
+            ParseError::Move { ply, token, reason } => write!(f, "ply {ply}: \"{}\" {reason}", shown(token)),
+            ParseError::TooLong => write!(f, "the line has more than {LONGEST_LINE} plies"),
             ParseError::EmptyLine => f.write_str("the line is empty: at least the candidate move is needed"),
         }
     }
@@ -74,6 +82,13 @@ impl fmt::Display for MoveError {
 }
 
 impl error::Error for ParseError {}
+
+/// A token as it may be shown: without control characters, and not endlessly long.
+fn shown(token: &str) -> String {
+    const LONGEST: usize = 60;
+    let short: String = token.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    if token.chars().nth(LONGEST).is_some() { short + "…" } else { short }
+}
 
 /// Reads a FEN of four to six fields (the side to move is needed, the rest may be left out), X-FEN and
 /// Shredder-FEN castling included. EPD operations after the fourth field are passed over.
@@ -156,17 +171,24 @@ pub fn parse_fen(fen: &str) -> Result<Chess, ParseError> {
 /// What is wrong with the move.
 pub fn parse_move(pos: &Chess, token: &str) -> Result<Move, MoveError> {
     if let Some(uci) = uci_move(token.as_bytes()) {
-        return uci.to_move(pos).map_err(|_| illegal(pos));
+        return from_uci(pos, uci);
     }
     let cleaned = clean(token);
     if let Some(uci) = uci_move(cleaned.as_bytes()) {
-        return uci.to_move(pos).map_err(|_| illegal(pos));
+        return from_uci(pos, uci);
     }
     let san = San::from_ascii(cleaned.as_bytes()).map_err(|_| MoveError::NotAMove)?;
     if matches!(san, San::Null | San::Put { .. }) {
         return Err(MoveError::NotAMove);
     }
-    san.to_move(pos).map_err(|err| match err {
+    let with_capture = match san {
+        // Many a writer leaves out the sign for a capture.
+        San::Normal { role, file, rank, capture: false, to, promotion } if pos.board().role_at(to).is_some() => {
+            San::Normal { role, file, rank, capture: true, to, promotion }
+        }
+        san => san,
+    };
+    san.to_move(pos).or_else(|err| with_capture.to_move(pos).map_err(|_| err)).map_err(|err| match err {
         SanError::IllegalSan => illegal(pos),
         SanError::AmbiguousSan => MoveError::Ambiguous(
             pos.legal_moves()
@@ -178,19 +200,36 @@ pub fn parse_move(pos: &Chess, token: &str) -> Result<Move, MoveError> {
     })
 }
 
-/// Splits the text of a line into its moves: move numbers, ellipses and an `e.p.` that stands apart are passed over.
+/// Splits the text of a line into its moves: move numbers, ellipses, results, `$1` and an `e.p.` that stands apart are passed over.
 ///
 /// ```
 /// let moves: Vec<&str> = koga::parse::moves_of("12. Nf6+ Kf8 13.Nxh7+! … Ke7").collect();
 /// assert_eq!(moves, ["Nf6+", "Kf8", "Nxh7+!", "Ke7"]);
 /// ```
 pub fn moves_of(line: &str) -> impl Iterator<Item = &str> {
-    line.split_whitespace().map(without_number).filter(|token| !matches!(*token, "" | "e.p." | "e.p" | "ep"))
+    line.split_whitespace().map(without_number).filter(|token| !is_no_move(token))
+}
+
+/// What stands in the text of a game beside its moves: results, numbered annotation glyphs, an `e.p.` apart.
+fn is_no_move(token: &str) -> bool {
+    matches!(token, "" | "e.p." | "e.p" | "ep" | "1-0" | "0-1" | "1/2-1/2" | "*") || token.starts_with('$')
 }
 
 /// The move in SAN with its check or mate sign.
 pub fn san(pos: &Chess, m: Move) -> String {
     SanPlus::from_move(pos.clone(), m).to_string()
+}
+
+/// The move of that UCI; castling also as the king's own two squares in Chess960.
+fn from_uci(pos: &Chess, uci: UciMove) -> Result<Move, MoveError> {
+    let castling = |from, to| {
+        let moves = pos.legal_moves();
+        moves.into_iter().find(|m| m.is_castle() && moved(*m)[0] == Some((from, to)))
+    };
+    uci.to_move(pos).or_else(|_| match uci {
+        UciMove::Normal { from, to, promotion: None } => castling(from, to).ok_or_else(|| illegal(pos)),
+        _ => Err(illegal(pos)),
+    })
 }
 
 fn illegal(pos: &Chess) -> MoveError {

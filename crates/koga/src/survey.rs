@@ -254,10 +254,12 @@ impl<'l> Survey<'l> {
         }
     }
 
-    /// What the captures on the square of that ply bring, less what was lost between this ply and that one.
+    /// What the captures on the square of that ply bring, less what was lost on the way: against the board before this ply,
+    /// so that a man given up for the one that it took costs nothing.
     fn net(&self, number: usize) -> Points {
         let before = self.line.balance(number - 1);
-        let lost_between = (self.line.balance(self.ply) - before).max(0);
+        let start = self.line.balance(self.ply).min(self.line.balance(self.ply - 1));
+        let lost_between = (start - before).max(0);
         self.line.settled_balance(number) - before - lost_between
     }
 

@@ -1,10 +1,9 @@
 //! The building blocks of sentences. Whatever they say is read off the board.
 
-use shakmaty::{Bitboard, Board, Color, File, Role, Square, attacks::ray};
+use shakmaty::{Bitboard, Board, Color, File, Position, Role, Square, attacks::ray};
 
 use crate::{
     Finding, Line,
-    line::{Ply, captured},
     material::{Points, value},
     mobility::sure_gain,
     survey::{CashIn, Survey},
@@ -58,7 +57,7 @@ impl<'l> Words<'l> {
         match s.cash_in(targets) {
             CashIn::Won { number, won } => {
                 let ply = s.line.ply(number).expect("the ply exists");
-                format!(" {} wins {} with {}.", self.us(), self.spoils(ply, won), ply.san())
+                format!(" {} wins {} with {}.", self.us(), self.spoils(number, won), ply.san())
             }
             CashIn::Taken => String::new(),
             CashIn::PassedOver if s.line.mates => " The line goes on to mate.".to_owned(),
@@ -79,18 +78,22 @@ impl<'l> Words<'l> {
 
 impl Words<'_> {
     /// "the queen", "the queen for the knight", or what that capture wins in points.
-    fn spoils(&self, ply: Ply, won: Points) -> String {
-        let Some((_, taken)) = captured(ply.m) else {
-            return worth(won);
-        };
-        let paid = value(taken) - won;
-        if paid == 0 {
-            return format!("the {}", name(taken));
+    fn spoils(&self, number: usize, won: Points) -> String {
+        let s = &self.survey;
+        let plies = || (s.ply + 1..=s.line.settled(number)).filter_map(|number| s.line.ply(number));
+        let mut lost: Vec<Role> =
+            plies().filter(|ply| ply.number % 2 == 0).filter_map(|ply| Some(ply.captured()?.1)).collect();
+        if s.line.settled(number) == s.line.len() && s.line.settled_balance(number) < s.line.balance(s.line.len()) {
+            lost.extend(s.line.end().board().role_at(s.line.moves[s.line.len() - 1].to()));
         }
-        let ours = [ply.m.role(), self.survey.role];
-        match ours.into_iter().find(|role| value(*role) == paid) {
-            Some(role) => format!("the {} for the {}", name(taken), name(role)),
-            None => worth(won),
+        let promotes = plies().any(|ply| ply.m.is_promotion());
+        let taken = s.line.ply(number).and_then(|ply| ply.captured()).map(|(_, role)| role);
+        match (taken, &lost[..]) {
+            (Some(taken), []) if !promotes && value(taken) == won => format!("the {}", name(taken)),
+            (Some(taken), [given]) if !promotes && value(taken) > value(*given) => {
+                format!("the {} for the {}", name(taken), name(*given))
+            }
+            _ => worth(won),
         }
     }
 }

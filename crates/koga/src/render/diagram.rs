@@ -6,7 +6,7 @@ use super::pieces;
 
 /// What a marked square or arrow means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mark {
+pub enum Highlight {
     /// The move played: the squares it comes from and goes to.
     Move,
     /// The piece that acts: the forker, the pinner, the uncovered slider.
@@ -25,7 +25,7 @@ pub struct Arrow {
     /// Where its tip is.
     pub to: Square,
     /// What it means.
-    pub mark: Mark,
+    pub mark: Highlight,
 }
 
 /// A board to be shown: pieces, marked squares and arrows.
@@ -36,7 +36,7 @@ pub struct Diagram {
     /// The side at the bottom.
     pub orientation: Color,
     /// Marked squares, in any order. A square may have several marks.
-    pub squares: Vec<(Square, Mark)>,
+    pub squares: Vec<(Square, Highlight)>,
     /// Arrows, drawn in this order. Only the SVG shows them.
     pub arrows: Vec<Arrow>,
     /// The picture's accessible name; "Chess board" if empty.
@@ -181,7 +181,7 @@ impl Diagram {
         let mut svg = String::new();
         for arrow in &self.arrows {
             let (from, to) = (self.corner(arrow.from), self.corner(arrow.to));
-            let Some(path) = arrow_path(from, to, arrow.mark == Mark::Support) else {
+            let Some(path) = arrow_path(from, to, arrow.mark == Highlight::Support) else {
                 continue;
             };
             let Look { color, edge, .. } = look(arrow.mark);
@@ -209,7 +209,7 @@ impl Diagram {
     }
 
     /// The mark a square shows in text.
-    fn text_mark(&self, sq: Square) -> Option<Mark> {
+    fn text_mark(&self, sq: Square) -> Option<Highlight> {
         TEXT_ORDER.into_iter().find(|&mark| self.squares.contains(&(sq, mark)))
     }
 
@@ -255,9 +255,9 @@ const WHITE_PIECES: &str = "fill=\"#fff\" stroke=\"#222\" color=\"#222\"";
 const BLACK_PIECES: &str = "fill=\"#383838\" stroke=\"#111\" color=\"#eee\"";
 
 /// The order in which marks are laid over each other.
-const SVG_ORDER: [Mark; 4] = [Mark::Move, Mark::Target, Mark::Support, Mark::Acting];
+const SVG_ORDER: [Highlight; 4] = [Highlight::Move, Highlight::Target, Highlight::Support, Highlight::Acting];
 /// The order of the legend; of a square's marks the first is shown.
-const TEXT_ORDER: [Mark; 4] = [Mark::Acting, Mark::Target, Mark::Support, Mark::Move];
+const TEXT_ORDER: [Highlight; 4] = [Highlight::Acting, Highlight::Target, Highlight::Support, Highlight::Move];
 
 // Colours of the terminal's 256: mid tones, on which both black and white can be read.
 const ANSI_LIGHT: u8 = 103;
@@ -279,12 +279,12 @@ struct Look {
     edge: &'static str,
 }
 
-fn look(mark: Mark) -> Look {
+fn look(mark: Highlight) -> Look {
     let (brackets, meaning, ansi, color, edge) = match mark {
-        Mark::Move => (('<', '>'), "move", 136, "#f7d040", "#222"),
-        Mark::Acting => (('[', ']'), "acting", 32, "#0065a8", "#fff"),
-        Mark::Target => (('(', ')'), "target", 166, "#cc4400", "#fff"),
-        Mark::Support => (('{', '}'), "also involved", 29, "#00805c", "#fff"),
+        Highlight::Move => (('<', '>'), "move", 136, "#f7d040", "#222"),
+        Highlight::Acting => (('[', ']'), "acting", 32, "#0065a8", "#fff"),
+        Highlight::Target => (('(', ')'), "target", 166, "#cc4400", "#fff"),
+        Highlight::Support => (('{', '}'), "also involved", 29, "#00805c", "#fff"),
     };
     Look { brackets, meaning, ansi, color, edge }
 }
@@ -303,24 +303,24 @@ fn svg_squares() -> String {
 }
 
 /// One mark: the marks differ in shape as well as in colour.
-fn svg_mark(mark: Mark, x: usize, y: usize, light: bool) -> String {
+fn svg_mark(mark: Highlight, x: usize, y: usize, light: bool) -> String {
     let color = look(mark).color;
     let (cx, cy) = (x as f64 + 22.5, y as f64 + 22.5);
     match mark {
-        Mark::Move => {
+        Highlight::Move => {
             let fill = if light { "#f7dd78" } else { "#dfb943" };
             format!("<path d=\"M{x} {y}h45v45h-45z\" fill=\"{fill}\"/>\n")
         }
-        Mark::Acting => format!(
+        Highlight::Acting => format!(
             "<circle cx=\"{cx}\" cy=\"{cy}\" r=\"20.3\" fill=\"{color}\" fill-opacity=\".2\" \
              stroke=\"{color}\" stroke-width=\"3.4\"/>\n"
         ),
         // The square without a disc in its middle: four corners.
-        Mark::Target => format!(
+        Highlight::Target => format!(
             "<path d=\"M{x} {y}h45v45h-45zM{x} {cy}a22.5 22.5 0 1 0 45 0 22.5 22.5 0 1 0-45 0z\" \
              fill=\"{color}\" fill-rule=\"evenodd\"/>\n"
         ),
-        Mark::Support => format!(
+        Highlight::Support => format!(
             "<path d=\"M{} {}h40v40h-40z\" fill=\"none\" stroke=\"{color}\" stroke-width=\"3.4\" \
              stroke-dasharray=\"6 4\" stroke-dashoffset=\"3\"/>\n",
             x as f64 + 2.5,
@@ -445,7 +445,7 @@ fn figure(piece: Piece, solid: bool) -> char {
     if solid || piece.color.is_black() { filled } else { outlined }
 }
 
-fn text_legend(mark: Mark, colored: bool) -> String {
+fn text_legend(mark: Highlight, colored: bool) -> String {
     let look = look(mark);
     let mut brackets = format!("{} {}", look.brackets.0, look.brackets.1);
     if colored {
@@ -479,17 +479,17 @@ mod tests {
     fn fork() -> Diagram {
         Diagram {
             squares: vec![
-                (Square::E4, Mark::Move),
-                (Square::F6, Mark::Move),
-                (Square::F6, Mark::Acting),
-                (Square::G8, Mark::Target),
-                (Square::D7, Mark::Target),
-                (Square::E6, Mark::Support),
+                (Square::E4, Highlight::Move),
+                (Square::F6, Highlight::Move),
+                (Square::F6, Highlight::Acting),
+                (Square::G8, Highlight::Target),
+                (Square::D7, Highlight::Target),
+                (Square::E6, Highlight::Support),
             ],
             arrows: vec![
-                Arrow { from: Square::E4, to: Square::F6, mark: Mark::Move },
-                Arrow { from: Square::F6, to: Square::D7, mark: Mark::Target },
-                Arrow { from: Square::E6, to: Square::A6, mark: Mark::Support },
+                Arrow { from: Square::E4, to: Square::F6, mark: Highlight::Move },
+                Arrow { from: Square::F6, to: Square::D7, mark: Highlight::Target },
+                Arrow { from: Square::E6, to: Square::A6, mark: Highlight::Support },
             ],
             title: "Fork".to_owned(),
             caption: Some("The knight on f6 forks the king on g8 and the rook on d7.".to_owned()),
@@ -580,7 +580,7 @@ mod tests {
     fn the_order_of_marks_changes_nothing() {
         let mut shuffled = fork();
         shuffled.squares.reverse();
-        shuffled.squares.push((Square::G8, Mark::Target));
+        shuffled.squares.push((Square::G8, Highlight::Target));
         assert_eq!(shuffled.svg(), fork().svg());
         assert_eq!(shuffled.text(true), fork().text(true));
     }
@@ -598,7 +598,7 @@ mod tests {
     fn the_legend_names_only_marks_that_are_shown() {
         let mut diagram = fork();
         assert!(diagram.text(false).ends_with("\n  [ ] acting  ( ) target  { } also involved  < > move\n"));
-        diagram.squares = vec![(Square::F6, Mark::Acting), (Square::F6, Mark::Move)];
+        diagram.squares = vec![(Square::F6, Highlight::Acting), (Square::F6, Highlight::Move)];
         assert!(diagram.text(false).ends_with("h\n  [ ] acting\n"));
         diagram.squares.clear();
         assert!(diagram.text(false).ends_with("h\n"));
@@ -622,7 +622,7 @@ mod tests {
     #[test]
     fn an_arrow_to_its_own_square_is_left_out() {
         let plain = diagram(FORK);
-        let arrow = Arrow { from: Square::F6, to: Square::F6, mark: Mark::Acting };
+        let arrow = Arrow { from: Square::F6, to: Square::F6, mark: Highlight::Acting };
         assert_eq!(Diagram { arrows: vec![arrow], ..plain.clone() }.svg(), plain.svg());
     }
 
@@ -639,7 +639,7 @@ mod tests {
     #[test]
     fn a_busy_board_stays_small() {
         let mut busy = diagram(START);
-        busy.squares = Square::ALL.into_iter().take(16).map(|sq| (sq, Mark::Target)).collect();
+        busy.squares = Square::ALL.into_iter().take(16).map(|sq| (sq, Highlight::Target)).collect();
         busy.arrows = fork().arrows;
         assert!(busy.svg().len() < 12_000);
     }

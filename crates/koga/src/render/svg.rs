@@ -2,7 +2,7 @@
 
 use shakmaty::{Position, Square};
 
-use super::diagram::{Arrow, Diagram, Mark};
+use super::diagram::{Arrow, Diagram, Highlight};
 use crate::{Finding, Line, Report, Tactic, explain, line::moved};
 
 /// One board with the arrows and squares of the headline.
@@ -24,15 +24,15 @@ pub fn of_finding(line: &Line, finding: &Finding) -> Diagram {
     let mut diagram = plain(line, finding.ply);
     diagram.title = explain::finding(line, finding);
     let acting = finding.piece;
-    diagram.squares.push((acting, Mark::Acting));
+    diagram.squares.push((acting, Highlight::Acting));
     let mut support = |sq: Square| {
         if sq != acting && !finding.targets.contains(&sq) {
-            diagram.squares.push((sq, Mark::Support));
+            diagram.squares.push((sq, Highlight::Support));
         }
     };
     finding.squares.iter().flat_map(|(_, set)| *set).for_each(&mut support);
     for target in finding.targets.iter().copied().filter(|sq| *sq != acting) {
-        diagram.squares.push((target, Mark::Target));
+        diagram.squares.push((target, Highlight::Target));
     }
     // A pin goes through the pinned piece to what stands behind: one arrow shows it.
     let ends = if finding.tactic == Tactic::Pin { &finding.targets[1..] } else { &finding.targets[..] };
@@ -41,10 +41,10 @@ pub fn of_finding(line: &Line, finding: &Finding) -> Diagram {
     for target in ends.iter().copied().filter(|sq| *sq != acting) {
         let through = finding.marked(crate::Mark::Shield).any() || finding.tactic == Tactic::Pin;
         if through || board.attacks_from(acting).contains(target) {
-            diagram.arrows.push(Arrow { from: acting, to: target, mark: Mark::Target });
+            diagram.arrows.push(Arrow { from: acting, to: target, mark: Highlight::Target });
         }
         for other in attackers.into_iter().filter(|sq| board.attacks_from(*sq).contains(target)) {
-            diagram.arrows.push(Arrow { from: other, to: target, mark: Mark::Support });
+            diagram.arrows.push(Arrow { from: other, to: target, mark: Highlight::Support });
         }
     }
     diagram
@@ -61,7 +61,7 @@ pub fn plain(line: &Line, ply: usize) -> Diagram {
         caption: None,
     };
     for (from, to) in moved(line.moves[ply - 1]).into_iter().flatten() {
-        diagram.squares.extend([(from, Mark::Move), (to, Mark::Move)]);
+        diagram.squares.extend([(from, Highlight::Move), (to, Highlight::Move)]);
     }
     diagram
 }

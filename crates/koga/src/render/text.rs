@@ -60,7 +60,12 @@ pub fn why_not(line: &Line, report: &Report, tactic: Tactic) -> String {
         let _ = writeln!(out, "Refused by {}: {place}: {}", rejection.rule.id, explain::rejection(line, rejection));
     }
     if out.is_empty() {
-        let _ = writeln!(out, "Nothing in this line has the shape of a {}.", explain::title(tactic));
+        let _ = writeln!(
+            out,
+            "Nothing in this line has the shape of {} {}.",
+            if tactic == Tactic::XRay { "an" } else { "a" },
+            explain::title(tactic)
+        );
     }
     out
 }

@@ -15,12 +15,12 @@
 //!
 //! None.
 
-use shakmaty::{Bitboard, Role, attacks::king_attacks};
+use shakmaty::{Bitboard, attacks::king_attacks};
 
 use super::checkmate::finding;
 use crate::{
     survey::Survey,
-    tactic::{Detections, Rule, Tactic},
+    tactic::{Detections, Mark, Rule, Tactic},
     words::Words,
 };
 
@@ -35,7 +35,12 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
         return;
     }
     if is_back_rank(s) {
-        out.findings.push(finding(s, Tactic::BackRankMate));
+        let mut finding = finding(s, Tactic::BackRankMate);
+        let mater = checkers_on_rank(s).first().unwrap_or(finding.piece);
+        finding.squares.clear();
+        finding.mark(Mark::Attacker, s.checkers.without(mater));
+        finding.piece = mater;
+        out.findings.push(finding);
     } else {
         out.reject(Tactic::BackRankMate, s.ply, B1, s.checkers.with(s.king));
     }
@@ -58,18 +63,19 @@ fn front(s: &Survey) -> Bitboard {
 }
 
 fn along_first_rank(s: &Survey) -> bool {
-    s.king.rank() == s.them.backrank()
-        && s.checkers
-            .into_iter()
-            .any(|sq| sq.rank() == s.king.rank() && matches!(s.board.role_at(sq), Some(Role::Rook | Role::Queen)))
+    s.king.rank() == s.them.backrank() && checkers_on_rank(s).any()
+}
+
+/// The rooks and queens that give check along the king's rank.
+fn checkers_on_rank(s: &Survey) -> Bitboard {
+    s.checkers & s.board.rooks_and_queens() & Bitboard::from_rank(s.king.rank())
 }
 
 pub(super) fn explain(w: &Words) -> String {
     let s = &w.survey;
     format!(
-        "{} mates along the {}: {} bar{} the king's way out.",
+        "{} mates along the back rank: {} bar{} the king's way out.",
         w.man(w.finding.piece),
-        "back rank",
         w.men(barred(s)),
         if barred(s).more_than_one() { "" } else { "s" },
     )

@@ -15,7 +15,8 @@
 //! - Taking the target would win nothing, or would have won as much without the slider, and the slider does
 //!   not take it where it stands (A4, A5).
 //! - The target is only ever captured elsewhere, because it took something there: a phantom (A6).
-//! - The line's answer takes the slider, and nothing is won (A10).
+//! - The slider is taken and nothing is won: by the line's answer or, where the line ends, by another man than the target
+//!   (A10).
 //! - A fork or pinned defender on the same ply wins more (A8): superseded.
 //! - The move is castling (A2).
 //!
@@ -41,7 +42,7 @@ pub(super) const A6: Rule = Rule {
     text: "The uncovered piece falls elsewhere, since it had to take there: not won by the discovery.",
 };
 
-pub(super) const A10: Rule = Rule { id: "A10", text: "The line takes the slider at once, and nothing is won." };
+pub(super) const A10: Rule = Rule { id: "A10", text: "The slider is taken at once, and nothing is won." };
 
 /// The rules by which a discovered attack is refused.
 pub(super) const RULES: &[Rule] = &[A4, A5, A6, A10];
@@ -68,9 +69,12 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
                 out.reject(Tactic::DiscoveredAttack, s.ply, rule, Bitboard::from_iter([slider, target, s.to]));
                 continue;
             }
-            finding.prize = Some(net);
+            finding.prize = Some(if s.reply.is_none() && can_trade_itself(s, slider, target) { 0 } else { net });
             finding.won = s.payoff(Bitboard::from_square(target));
-            let slider_falls = s.reply.and_then(captured).is_some_and(|(sq, _)| sq == slider);
+            let slider_falls = match s.reply {
+                Some(reply) => captured(reply).is_some_and(|(sq, _)| sq == slider),
+                None => s.men.without(target).exchange(slider, s.them) > 0,
+            };
             if slider_falls && finding.won.is_none_or(|won| won == 0) {
                 let squares = Bitboard::from_iter([slider, target, s.to]);
                 out.reject(Tactic::DiscoveredAttack, s.ply, A10, squares);
@@ -100,6 +104,14 @@ fn gain(s: &Survey, slider: Square, target: Square) -> Points {
     let without = s.again.without(slider).exchange(target, s.us);
     let takes_part = s.can_capture(slider, target) || s.men.attackers(target, s.us).any();
     if takes_part && with > without { with } else { 0 }
+}
+
+/// Whether the target, its side to move, can take the slider, which is worth the same, and lose nothing.
+fn can_trade_itself(s: &Survey, slider: Square, target: Square) -> bool {
+    s.value(slider) == s.value(target)
+        && s.men.attacks(target).contains(slider)
+        && s.men.is_legal_capture(target, slider, s.them)
+        && s.men.capture_value(target, slider, s.them) >= 0
 }
 
 #[derive(PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! A **double attack** is two threats at once that cannot both be met. The name is used where no more specific
+//! A **double attack** is two threats at once. The name is used where no more specific
 //! tactic describes them.
 //!
 //! # Reported when
@@ -26,7 +26,7 @@ use shakmaty::Bitboard;
 
 use crate::{
     material::{PIECE, Points, value},
-    mobility::{mates_in_one, passed},
+    mobility::{is_parried, mates_in_one, passed},
     pins::pins,
     survey::{CashIn, Survey},
     tactic::{Detections, Finding, Mark, Rule, Tactic},
@@ -83,10 +83,12 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     let king = (check || mate.any()).then_some(s.king);
     finding.targets.extend(victims | Bitboard::from_iter(king));
     finding.won = s.payoff(victims);
-    finding.prize = Some(prize(s, victims, hanging, king.is_some()));
+    let parried = s.reply.is_none() && mate.is_empty() && is_parried(s.after, victims);
+    finding.prize = Some(if parried { 0 } else { prize(s, victims, hanging, king.is_some()) });
     finding.mark(Mark::Attacker, attacker);
     finding.mark(Mark::Mate, mate);
-    let won_later = matches!(s.cash_in(victims), CashIn::Won { .. } | CashIn::Taken);
+    let others = victims & !Bitboard::from_iter(s.refuter());
+    let won_later = finding.won > Some(0) || matches!(s.cash_in(others), CashIn::Won { .. } | CashIn::Taken);
     if !s.survives() && !won_later {
         return out.reject(Tactic::DoubleAttack, s.ply, D8, victims.with(s.to));
     }

@@ -8,12 +8,13 @@
 //! king. A capture that opens the forker's own line makes what stands behind a new target (F5). A defended
 //! piece worth no more than the forker counts after all if the move adds an attacker that makes the exchange
 //! on its square pay, and it did not pay before (F6). Beside a checked king and a piece, a pawn next to that king is not
-//! named (F12). The fork is real if it gives check or its forker survives
+//! named (F12). Where the line ends with it and one answer leaves us no capture that wins anything, it is a fork, but nothing
+//! is at stake, and the sentence says so (F13). The fork is real if it gives check or its forker survives
 //! the reply (F8); with check it may pay through the piece that takes the forker (F9).
 //!
 //! # Not reported when
 //!
-//! - The targets are defended and worth no more than the forker (F3).
+//! - Fewer than two are in danger: the others are defended and worth no more than the forker (F3).
 //! - The piece attacked them from its old square already (F4).
 //! - The forker is pinned and may not take them (F11).
 //! - The forker is simply taken and its line does not pay (F8). If the line shows that and wins no material,
@@ -31,13 +32,16 @@ use shakmaty::{Bitboard, Square, attacks::king_attacks};
 use crate::{
     attacks::Men,
     material::{Points, value},
+    mobility::is_parried,
     survey::Survey,
     tactic::{Detections, Finding, FindingRole, Mark, Rule, Tactic},
     words::Words,
 };
 
-pub(super) const F3: Rule =
-    Rule { id: "F3", text: "The attacked pieces are defended and worth no more than the piece that attacks them." };
+pub(super) const F3: Rule = Rule {
+    id: "F3",
+    text: "Fewer than two of them are in danger: the others are defended and worth no more than the piece that attacks them.",
+};
 pub(super) const F4: Rule = Rule { id: "F4", text: "The piece attacked them from its old square already." };
 pub(super) const F7: Rule =
     Rule { id: "F7", text: "The forking piece is exchanged for what it took, and the line wins nothing." };
@@ -69,9 +73,16 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     let refuter = s.refuter();
     let mut finding = Finding::new(Tactic::Fork, s.ply, s.to);
     finding.targets.extend(targets);
-    finding.won = s.payoff(targets | Bitboard::from_iter(refuter));
-    // A forker that is taken wins only the piece that took it.
-    finding.prize = Some(if refuter.is_some() { finding.won.unwrap_or_else(|| retaken(s)) } else { prize(s, targets) });
+    // A forker that is taken can win no more than the piece that took it (F9).
+    finding.won = s.payoff(refuter.map_or(targets, Bitboard::from_square));
+    if refuter.is_some() && s.line.len() > s.ply + 1 {
+        finding.won = finding.won.or(Some(0));
+    }
+    finding.prize = Some(match refuter {
+        Some(_) => finding.won.unwrap_or_else(|| retaken(s)),
+        None if saves_all(s, targets) => 0,
+        None => prize(s, targets),
+    });
     if let Some(refuter) = refuter {
         finding.mark(Mark::Refuter, Bitboard::from_square(refuter));
     }
@@ -112,6 +123,11 @@ fn targets(s: &Survey, attacked: Bitboard) -> Bitboard {
     if targets.contains(s.king) && without.more_than_one() { without } else { targets }
 }
 
+/// Whether the line ends here and some answer saves every target: then none is at stake (F13).
+fn saves_all(s: &Survey, targets: Bitboard) -> bool {
+    s.reply.is_none() && !s.line.mates && is_parried(s.after, targets)
+}
+
 /// Where the line ends with the capture of the forker: what taking back there wins for it.
 fn retaken(s: &Survey) -> Points {
     if s.line.len() > s.ply + 1 {
@@ -142,7 +158,8 @@ pub(super) fn explain(w: &Words) -> String {
     let targets: Bitboard = w.finding.targets.iter().copied().collect();
     let shape = format!("{} forks {}", w.man(s.to), w.men(targets));
     let Some(refuter) = w.finding.marked(Mark::Refuter).first() else {
-        return format!("{shape}.{}", w.outcome(targets));
+        let parried = if saves_all(s, targets) { " One answer saves everything." } else { "" };
+        return format!("{shape}.{parried}{}", w.outcome(targets));
     };
     let taker = w.man(refuter);
     if w.finding.role == FindingRole::Enabling {

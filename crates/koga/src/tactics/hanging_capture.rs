@@ -8,7 +8,7 @@
 //! # Not reported when
 //!
 //! - It is a recapture: the enemy has just taken there (H1).
-//! - The line's answer gets it back at once, there or elsewhere (H2).
+//! - The line's answer gets it back at once: there, or elsewhere in a line that wins nothing (H2).
 //! - A fork, discovered attack or pinned defender by the same move says it better (A7): superseded.
 //! - It cashes in what an earlier finding of the line won: superseded by that one.
 //!
@@ -48,7 +48,8 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     let won = s.line.settled_balance(s.ply) - s.line.balance(s.ply - 1) - promoted;
     let answered = s.line.ply(s.ply + 1).filter(|reply| reply.captured().is_some());
     let left = answered.map_or(won, |reply| s.line.settled_balance(reply.number) - s.line.balance(s.ply - 1));
-    if won <= 0 || left <= 0 {
+    let in_all = s.line.won() + s.line.balance(0) - s.line.balance(s.ply - 1);
+    if won <= 0 || (left <= 0 && in_all <= 0) {
         return out.reject(Tactic::HangingCapture, s.ply, H2, squares);
     }
     let mut finding = Finding::new(Tactic::HangingCapture, s.ply, s.to);

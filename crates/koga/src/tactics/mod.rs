@@ -15,6 +15,8 @@ mod sacrifice;
 mod trapped_piece;
 mod x_ray;
 
+use shakmaty::Position;
+
 use crate::{
     line::Line,
     survey::Survey,
@@ -82,6 +84,10 @@ impl Definition {
 pub fn detect(line: &Line) -> Detections {
     let mut out = Detections::default();
     for ply in line.our_plies() {
+        // Whatever the board shows, stalemate is a draw: nothing is won by it.
+        if ply.number == line.len() && ply.after.is_stalemate() {
+            break;
+        }
         let survey = Survey::new(line, ply);
         for definition in &DEFINITIONS {
             (definition.detect)(&survey, &mut out);

@@ -14,7 +14,8 @@
 //! - Taking the rear piece would be an even trade at best: it is defended and the slider is worth as much (P3).
 //! - The pinned man is a pawn that no other piece of ours attacks (P4).
 //! - The slider gives check right now: it is busy with the king (P5).
-//! - It first stands later in the line and nothing comes of it: the pinned piece cannot be taken with profit and is not
+//! - The pin is relative and the pinned piece can take the slider without loss (P12).
+//! - It first stands later in the line, or the move mates, and nothing comes of it: the pinned piece cannot be taken with profit and is not
 //!   missed elsewhere (P10).
 //! - The slider can simply be taken and the line wins nothing by the pin (P9); a pin that stood before stays.
 //! - We capture what a pinned piece defends (P8): the pinned defender supersedes the pin.
@@ -46,8 +47,10 @@ pub(super) const P10: Rule = Rule {
     text: "Nothing comes of it: the pinned piece cannot be taken with profit and is not missed elsewhere.",
 };
 
+pub(super) const P12: Rule = Rule { id: "P12", text: "The pinned piece can take the slider and loses nothing by it." };
+
 /// The rules by which a pin is refused.
-pub(super) const RULES: &[Rule] = &[P2, P3, P4, P5, P9, P10];
+pub(super) const RULES: &[Rule] = &[P2, P3, P4, P5, P9, P10, P12];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     for pin in pins(&s.men, s.us) {
@@ -70,8 +73,9 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
         }
         finding.prize = Some(s.exchange(pin.pinned));
         finding.won = won;
-        let at_stake = finding.prize > Some(0) || won > Some(0);
-        if finding.role == FindingRole::FollowUp && !at_stake && !plays_a_part(s, &pin) {
+        let at_stake = !s.is_mate() && (finding.prize > Some(0) || won > Some(0));
+        let made_here = finding.role == FindingRole::FollowUp || s.is_mate();
+        if made_here && !at_stake && !plays_a_part(s, &pin) {
             out.reject(Tactic::Pin, s.ply, P10, pair.with(pin.pinner));
             continue;
         }
@@ -91,6 +95,12 @@ fn refusal(s: &Survey, pin: &Pin) -> Option<Rule> {
     }
     if !pin.absolute && !s.again.without(pin.pinned).is_legal_capture(pin.pinner, pin.rear, s.us) {
         return Some(P2);
+    }
+    let takes_pinner = s.men.attacks(pin.pinned).contains(pin.pinner)
+        && s.men.is_legal_capture(pin.pinned, pin.pinner, s.them)
+        && s.men.capture_value(pin.pinned, pin.pinner, s.them) >= 0;
+    if !pin.absolute && takes_pinner {
+        return Some(P12);
     }
     let even_trade = || s.again.without(pin.pinned).defenders(pin.rear, pin.pinner, s.them).any();
     (!pin.absolute && s.value(pin.pinner) >= s.value(pin.rear) && even_trade()).then_some(P3)
@@ -131,8 +141,16 @@ fn stood_at_root(line: &Line, ply: usize, pin: &Pin) -> bool {
 pub(super) fn explain(w: &Words) -> String {
     let f = w.finding;
     let (pinned, rear) = (f.targets[0], f.targets[1]);
-    let verb = if f.role == FindingRole::Enabling { "already pins" } else { "pins" };
-    let shape = format!("{} {verb} {} to {}", w.man(f.piece), w.man(pinned), w.man(rear));
+    let s = &w.survey;
+    let shape = if f.role != FindingRole::Enabling {
+        format!("{} pins {} to {}", w.man(f.piece), w.man(pinned), w.man(rear))
+    } else if s.line.origin(f.piece, s.ply) == f.piece
+        && s.line.root().board().role_at(f.piece) == s.board.role_at(f.piece)
+    {
+        format!("{} already pins {} to {}", w.man(f.piece), w.man(pinned), w.man(rear))
+    } else {
+        format!("{} keeps {} pinned to {}", w.man(f.piece), w.man(pinned), w.man(rear))
+    };
     let targets = Bitboard::from_iter([pinned, rear]).without(w.survey.king);
     match w.survey.cash_in(targets) {
         CashIn::Won { .. } => format!("{shape}.{}", w.outcome(targets)),

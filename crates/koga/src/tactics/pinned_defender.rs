@@ -57,12 +57,12 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
 pub(super) fn explain(w: &Words) -> String {
     let s = &w.survey;
     let defenders = w.finding.marked(Mark::Defender);
-    let (are, them) = if defenders.more_than_one() { ("are", "They") } else { ("is", "It") };
+    let (guard, are, them) = if defenders.more_than_one() { ("guard", "are", "they") } else { ("guards", "is", "it") };
     let taken = s.captured.map_or("piece", |(_, role)| name(role));
     format!(
-        "{} takes the {taken} on {}, which only {} guarded. {them} {are} pinned to the king and may not take back.",
-        w.man(s.to).split(" on ").next().unwrap_or_default(),
-        s.to,
+        "the {} takes the {taken} on {}; {} {guard} that square, but {them} {are} pinned to the king and may not take back.",
+        name(s.role),
+        w.finding.targets[0],
         w.men(defenders),
     )
 }

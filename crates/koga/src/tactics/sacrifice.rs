@@ -8,16 +8,17 @@
 //! # Not reported when
 //!
 //! - The balance after the reply is down by less than two.
+//! - What is taken was lost before the move, which only left it there (S3).
 //! - The line does not show what it was given for (S1).
 //! - We take back at once on the same square and are not down by two any more, or our next move takes a piece of the same
-//!   worth in return: an exchange (S2).
+//!   worth in return, or the piece that took is taken there later and is worth the same: an exchange (S2).
 //!
 //! # Known gaps
 //!
 //! A line that ends with our own move shows no reply, and so no sacrifice. Compensation other than material and mate is
 //! not seen.
 
-use shakmaty::Bitboard;
+use shakmaty::{Bitboard, Square};
 
 use crate::{
     line::captured,
@@ -35,8 +36,10 @@ pub(super) const S1: Rule = Rule { id: "S1", text: "The line does not show what 
 pub(super) const S2: Rule =
     Rule { id: "S2", text: "It is taken back at once, or the same is taken in return: an exchange." };
 
+pub(super) const S3: Rule = Rule { id: "S3", text: "It was lost before the move, which only left it there." };
+
 /// The rules by which a sacrifice is refused.
-pub(super) const RULES: &[Rule] = &[S1, S2];
+pub(super) const RULES: &[Rule] = &[S1, S2, S3];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     let Some(reply) = s.line.ply(s.ply + 1) else {
@@ -50,11 +53,14 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     if down < GIVEN || reported {
         return;
     }
+    if sq != s.to && s.past.exchange(sq, s.them) > 0 {
+        return out.reject(Tactic::Sacrifice, s.ply, S3, Bitboard::from_square(sq));
+    }
     if !s.line.mates {
         let taken_back = s.line.settled_balance(s.ply + 1);
         let at_once = taken_back > s.line.balance(s.ply + 1) && s.line.balance(0) - taken_back < GIVEN;
         let in_kind = s.line.ply(s.ply + 2).and_then(|ply| ply.captured()).map(|(_, role)| value(role));
-        if at_once || in_kind == Some(value(given)) {
+        if at_once || in_kind == Some(value(given)) || is_retaken_in_kind(s, sq, value(given)) {
             return out.reject(Tactic::Sacrifice, s.ply, S2, Bitboard::from_square(sq));
         }
         if s.line.won() < 0 && s.line.won() + sure_gain(s.line.end()) < 0 {
@@ -66,6 +72,20 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     finding.prize = Some(0);
     finding.won = Some(s.line.won().max(0));
     out.findings.push(finding);
+}
+
+/// Whether the piece that takes is itself taken there later, and is worth the same: an exchange with moves in between.
+fn is_retaken_in_kind(s: &Survey, sq: Square, given: Points) -> bool {
+    let rest = (s.ply + 2..=s.line.len()).filter_map(|number| s.line.ply(number));
+    for ply in rest {
+        if let Some((_, role)) = ply.captured().filter(|(taken, _)| *taken == sq) {
+            return value(role) == given;
+        }
+        if ply.m.from() == Some(sq) {
+            return false;
+        }
+    }
+    false
 }
 
 pub(super) fn explain(w: &Words) -> String {

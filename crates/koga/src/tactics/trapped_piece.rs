@@ -10,6 +10,7 @@
 //!
 //! - It has a move that loses nothing.
 //! - Another man can help: take the attacker, step in between, or guard it well enough (T1).
+//! - The moved piece is taken at once, or can simply be taken (T2).
 //! - It is pinned to its king: that is a pin.
 //! - The enemy is in check: the check decides what may move.
 //!
@@ -30,8 +31,10 @@ use crate::{
 pub(super) const T1: Rule =
     Rule { id: "T1", text: "The attacked piece has nowhere to go, but another man can come to its help." };
 
+pub(super) const T2: Rule = Rule { id: "T2", text: "The moved piece is taken at once." };
+
 /// The rules by which a trapped piece is refused.
-pub(super) const RULES: &[Rule] = &[T1];
+pub(super) const RULES: &[Rule] = &[T1, T2];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     if s.checkers.any() {
@@ -53,6 +56,14 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
         }
         // Any attacked piece has this shape: a rejection is worth recording only where it cannot move.
         if !loses_wherever_it_goes(s.after, sq) {
+            continue;
+        }
+        let mover_falls = match s.refuter() {
+            Some(refuter) => refuter != sq,
+            None => s.reply.is_none() && s.men.without(sq).exchange(s.to, s.them) > 0,
+        };
+        if mover_falls {
+            out.reject(Tactic::TrappedPiece, s.ply, T2, Bitboard::from_iter([sq, s.to]));
             continue;
         }
         if !is_beyond_help(s.after, sq) {

@@ -20,6 +20,7 @@
 //!
 //! - The exchange goes on and its last capture is not by a piece of ours on the slider's line (X6), also after enemy
 //!   checks and our replies in between (X7).
+//! - The slider that closes the sandwich is taken at once, or can simply be taken (X10).
 //! - The defended piece is lost all the same, or was safe without the slider (X8).
 //!
 //! # Known gaps
@@ -45,8 +46,10 @@ pub(super) const X7: Rule =
 pub(super) const X8: Rule =
     Rule { id: "X8", text: "The piece is lost all the same, or was safe without the slider behind." };
 
+pub(super) const X10: Rule = Rule { id: "X10", text: "The slider that closes in is taken." };
+
 /// The rules by which an x-ray is refused.
-pub(super) const RULES: &[Rule] = &[X6, X7, X8];
+pub(super) const RULES: &[Rule] = &[X6, X7, X8, X10];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     if s.m.is_castle() {
@@ -189,6 +192,10 @@ fn sandwich(s: &Survey, out: &mut Detections) {
             continue;
         };
         if s.can_capture(s.to, filling) && s.guards(filling, s.to).is_empty() {
+            if !s.survives() {
+                out.reject(Tactic::XRay, s.ply, X10, Bitboard::from_iter([s.to, filling, other]));
+                continue;
+            }
             let mut finding = Finding::new(Tactic::XRay, s.ply, s.to);
             finding.kind = Some(Kind::Sandwich);
             finding.targets.push(filling);
@@ -208,7 +215,7 @@ pub(super) fn explain(w: &Words) -> String {
         Some(Kind::Sandwich) => {
             let other = f.marked(Mark::Attacker).first().map_or_else(String::new, |sq| w.man(sq));
             format!(
-                "{} is caught between {slider} and {other}, and nothing guards it.{}",
+                "{} is caught between {slider} and {other}, and nothing can take back.{}",
                 w.man(square),
                 w.outcome(Bitboard::from_square(square))
             )
