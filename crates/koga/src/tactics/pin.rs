@@ -13,6 +13,7 @@
 //! - The slider is pinned itself and could not take the rear piece (P2).
 //! - Taking the rear piece would be an even trade at best: it is defended and the slider is worth as much (P3).
 //! - The pinned man is a pawn that no other piece of ours attacks (P4).
+//! - The pinned pawn is held along its own file and has nothing to take: the pin does not bind it (P11).
 //! - The slider gives check right now: it is busy with the king (P5).
 //! - It first stands later in the line and nothing comes of it: the pinned piece cannot be taken with profit and is not
 //!   missed elsewhere (P10).
@@ -41,13 +42,16 @@ pub(super) const P4: Rule = Rule { id: "P4", text: "A pinned pawn that no other 
 pub(super) const P5: Rule = Rule { id: "P5", text: "The slider gives check itself and pins nothing." };
 pub(super) const P9: Rule = Rule { id: "P9", text: "The pinning piece can simply be taken." };
 
+pub(super) const P11: Rule =
+    Rule { id: "P11", text: "The pawn is held along its own file and has nothing to take: it may go on as before." };
+
 pub(super) const P10: Rule = Rule {
     id: "P10",
     text: "Nothing comes of it: the pinned piece cannot be taken with profit and is not missed elsewhere.",
 };
 
 /// The rules by which a pin is refused.
-pub(super) const RULES: &[Rule] = &[P2, P3, P4, P5, P9, P10];
+pub(super) const RULES: &[Rule] = &[P2, P3, P4, P5, P9, P10, P11];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     for pin in pins(&s.men, s.us) {
@@ -87,6 +91,10 @@ fn refusal(s: &Survey, pin: &Pin) -> Option<Rule> {
         let others = s.men.attackers(pin.pinned, s.us).without(pin.pinner);
         if others.is_empty() {
             return Some(P4);
+        }
+        let takes = s.men.attacks(pin.pinned) & s.board.by_color(s.us);
+        if pin.pinned.file() == pin.pinner.file() && takes.is_empty() && !plays_a_part(s, pin) {
+            return Some(P11);
         }
     }
     if !pin.absolute && !s.again.without(pin.pinned).is_legal_capture(pin.pinner, pin.rear, s.us) {

@@ -10,9 +10,9 @@
 //!   that the piece in front of it could not have used (X3);
 //! - *defence*: we put a piece on a square that an enemy piece attacks, and our slider defends it through that very
 //!   piece: if it captures, the slider recaptures (X4). The slider is needed, and with it the exchange does not
-//!   lose, unless the line shows the recapture mating (X8);
-//! - *sandwich*: we move a slider so that an undefended enemy piece stands alone between it and a second slider of
-//!   ours of the same kind (X5).
+//!   lose, unless the line shows the recapture mating, or checking on every move until mate (X8);
+//! - *sandwich*: we move a slider so that an undefended enemy piece, not a pawn, stands alone between it and a second
+//!   slider of ours of the same kind (X5).
 //!
 //! A line that ends on the third capture has shown no refutation (X9).
 //!
@@ -33,6 +33,7 @@ use shakmaty::{
 
 use crate::{
     attacks::{Men, moves_along},
+    material::value,
     survey::Survey,
     tactic::{Detections, Finding, Kind, Mark, Rule, Tactic},
     words::Words,
@@ -93,11 +94,13 @@ fn defence(s: &Survey, out: &mut Detections) {
     }
 }
 
-/// Whether the line shows the slider taking back on the square with mate: then the exchange loses nothing.
+/// Whether the line shows the slider taking back on the square with a check from which it mates, checking on every move: then
+/// the exchange loses nothing.
 fn recaptures_with_mate(s: &Survey, slider: Square) -> bool {
     let recapture = s.line.ply(s.ply + 2);
-    s.line.len() == s.ply + 2
-        && s.line.mates
+    let checks = |number: usize| s.line.positions[number].is_check();
+    s.line.mates
+        && (s.ply + 2..=s.line.len()).step_by(2).all(checks)
         && recapture.is_some_and(|ply| ply.m.is_capture() && ply.m.to() == s.to && ply.m.from() == Some(slider))
 }
 
@@ -188,6 +191,10 @@ fn sandwich(s: &Survey, out: &mut Detections) {
         else {
             continue;
         };
+        // A pawn that two rooks attack is no more than that.
+        if s.value(filling) == value(Role::Pawn) {
+            continue;
+        }
         if s.can_capture(s.to, filling) && s.guards(filling, s.to).is_empty() {
             let mut finding = Finding::new(Tactic::XRay, s.ply, s.to);
             finding.kind = Some(Kind::Sandwich);
