@@ -12,7 +12,8 @@
 //!
 //! - The slider is pinned itself and could not take the rear piece (P2).
 //! - Taking the rear piece would be an even trade at best: it is defended and the slider is worth as much (P3).
-//! - The pinned man is a pawn that no other piece of ours attacks (P4).
+//! - The pinned man is a pawn that no other piece of ours attacks (P4), unless it is held to its king and would otherwise take
+//!   the piece that we move.
 //! - The pinned pawn is held along its own file and has nothing to take: the pin does not bind it (P11).
 //! - The slider gives check right now: it is busy with the king (P5).
 //! - It first stands later in the line and nothing comes of it: the pinned piece cannot be taken with profit and is not
@@ -89,7 +90,7 @@ fn refusal(s: &Survey, pin: &Pin) -> Option<Rule> {
     }
     if s.board.role_at(pin.pinned) == Some(Role::Pawn) {
         let others = s.men.attackers(pin.pinned, s.us).without(pin.pinner);
-        if others.is_empty() {
+        if others.is_empty() && !spares_the_moved_piece(s, pin) {
             return Some(P4);
         }
         let takes = s.men.attacks(pin.pinned) & s.board.by_color(s.us);
@@ -102,6 +103,11 @@ fn refusal(s: &Survey, pin: &Pin) -> Option<Rule> {
     }
     let even_trade = || s.again.without(pin.pinned).defenders(pin.rear, pin.pinner, s.them).any();
     (!pin.absolute && s.value(pin.pinner) >= s.value(pin.rear) && even_trade()).then_some(P3)
+}
+
+/// Whether the pinned man would take the moved piece if it were not pinned to its king.
+fn spares_the_moved_piece(s: &Survey, pin: &Pin) -> bool {
+    pin.absolute && pin.pinner != s.to && s.men.attacks(pin.pinned).contains(s.to)
 }
 
 /// Whether the pinned piece is missed: while the pin stands we go to a square that it attacks, or check along squares that
