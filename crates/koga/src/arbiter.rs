@@ -221,13 +221,11 @@ fn superseded_by(line: &Line, finding: &Finding, all: &[Finding]) -> Option<(Tac
     };
     // What does not stand itself beats nothing.
     let standing = |tactics: &[Tactic]| {
-        let stands = |rival: &&Finding| {
-            !is_taken_for_nothing(rival)
-                && !is_given_up(line, rival)
-                && !(mate.is_some() && is_fork_to_mate(line, rival))
+        let falls = |rival: &Finding| {
+            is_taken_for_nothing(rival) || is_given_up(line, rival) || (mate.is_some() && is_fork_to_mate(line, rival))
         };
         let of = |rival: &&Finding| tactics.contains(&rival.tactic);
-        rivals().filter(of).filter(stands).min_by_key(|rival| precedence(line, rival))
+        rivals().filter(of).filter(|rival| !falls(rival)).min_by_key(|rival| precedence(line, rival))
     };
     match finding.tactic {
         Tactic::Fork | Tactic::DoubleAttack if mate.is_some() && is_fork_to_mate(line, finding) => {

@@ -10,7 +10,7 @@
 //!   that the piece in front of it could not have used (X3);
 //! - *defence*: we put a piece on a square that an enemy piece attacks, and our slider defends it through that very
 //!   piece: if it captures, the slider recaptures (X4). The slider is needed, and with it the exchange does not
-//!   lose, unless the line shows the recapture mating, or checking on every move until mate (X8);
+//!   lose (a pawn that became a queen there loses a pawn), unless the line shows the recapture mating, or checking on every move until mate (X8);
 //! - *sandwich*: we move a slider so that an undefended enemy piece, not a pawn, stands alone between it and a second
 //!   slider of ours of the same kind (X5).
 //!
@@ -80,12 +80,13 @@ fn exchange(s: &Survey) -> Option<Ray> {
 
 /// The moved piece is defended through the piece that attacks it (X4).
 fn defence(s: &Survey, out: &mut Detections) {
+    // What a pawn became on the square was not there to be lost before.
+    let promoted = s.m.promotion().map_or(0, |role| value(role) - value(Role::Pawn));
     for shield in s.men.attackers(s.to, s.them).without(s.king) {
         let unveiled = s.men.without(shield).attackers(s.to, s.us) & !s.men.attackers(s.to, s.us) & s.men.sliders(s.us);
         for slider in unveiled.into_iter().filter(|slider| between(*slider, s.to).contains(shield)) {
-            if (s.loss(s.to) > 0 && !recaptures_with_mate(s, slider))
-                || s.men.without(slider).exchange(s.to, s.them) <= 0
-            {
+            let is_lost = s.loss(s.to) > promoted && !recaptures_with_mate(s, slider);
+            if is_lost || s.men.without(slider).exchange(s.to, s.them) <= promoted {
                 out.reject(Tactic::XRay, s.ply, X8, Bitboard::from_iter([slider, shield, s.to]));
                 continue;
             }
