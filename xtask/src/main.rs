@@ -5,6 +5,7 @@
 mod census;
 mod new_tactic;
 mod pages;
+mod quiet;
 
 use std::{
     path::{Path, PathBuf},
@@ -34,6 +35,14 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Count the motifs of quiet moves in played games: neither capture nor check, and no capture in the next four plies.
+    Quiet {
+        /// The games, as PGN.
+        games: PathBuf,
+        /// Also list every motif.
+        #[arg(long)]
+        list: bool,
+    },
     /// Write pages and census anew.
     Bless,
     /// Begin a tactic: its source and its corpus.
@@ -47,6 +56,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().chore {
         Chore::Pages { check } => pages::run(check),
         Chore::Census { check } => census::run(check),
+        Chore::Quiet { games, list } => quiet::run(&games, list),
         Chore::Bless => pages::run(false).and_then(|()| census::run(false)),
         Chore::NewTactic { name } => new_tactic::run(&name),
     };

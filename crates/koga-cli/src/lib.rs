@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agree;
 pub mod corpus;
 pub mod explain;
 pub mod jsonl;

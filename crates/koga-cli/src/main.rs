@@ -10,6 +10,7 @@ use std::{
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use koga::Tactic;
 use koga_cli::{
+    agree,
     explain::{self, Format, Request},
     jsonl, pages, tag,
 };
@@ -37,6 +38,8 @@ enum Command {
     },
     /// Tag millions of puzzles, requests or evaluations.
     Tag(tag::Args),
+    /// Compare what Koga finds with the labels of a puzzle file.
+    Agree(agree::Args),
 }
 
 #[derive(clap::Args)]
@@ -88,16 +91,18 @@ impl Color {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    if let Command::Tag(args) = cli.command {
-        return tag::run(args, &mut Cli::command());
-    }
+    let command = match cli.command {
+        Command::Tag(args) => return tag::run(args, &mut Cli::command()),
+        Command::Agree(args) => return agree::run(args, &mut Cli::command()),
+        command => command,
+    };
     let mut out = io::stdout().lock();
-    let done = match cli.command {
+    let done = match command {
         Command::Explain(args) if args.jsonl => {
             jsonl::run(io::stdin().lock(), &mut out).map(|failed| ExitCode::from(u8::from(failed > 0)))
         }
         Command::Explain(args) => explain(args, &mut out),
-        Command::Tag(_) => unreachable!("it writes for itself"),
+        Command::Tag(_) | Command::Agree(_) => unreachable!("they write for themselves"),
         Command::Tactics { name, color } => {
             let text = name.map_or_else(pages::index, |tactic| pages::terminal(tactic, color.is_wanted()));
             out.write_all(text.as_bytes()).map(|()| ExitCode::SUCCESS)

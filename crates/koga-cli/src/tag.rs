@@ -159,7 +159,7 @@ fn tag(args: &Args, plan: Plan) -> Result<ExitCode, Error> {
     watch_for_interrupts(Arc::clone(&stop));
     let bar = Bar::new(input.size, args.errors.is_some());
     let summary = koga_tag::run(input, plan.target, &plan.options, &bar, &stop);
-    bar.bar.finish_and_clear();
+    bar.finish();
     let summary = summary?;
     let rows = |count: u64| format!("{} {}", HumanCount(count), if count == 1 { "row" } else { "rows" });
     if summary.bad > 0 {
@@ -217,7 +217,8 @@ fn left_partial(output: &Path, err: &Error) -> bool {
     matches!(err, Error::Read(_) | Error::Write { .. }) && partial(output).exists()
 }
 
-fn is_same(a: &Path, b: &Path) -> bool {
+/// Whether both name one file.
+pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
     match (fs::canonicalize(a), fs::canonicalize(b)) {
         (Ok(a), Ok(b)) => a == b && a.is_file(),
         _ => a == b,
@@ -235,7 +236,7 @@ impl From<Format> for koga_tag::Format {
 }
 
 /// Shows how far the run is, where standard error is a terminal, and the first bad rows.
-struct Bar {
+pub(crate) struct Bar {
     bar: ProgressBar,
     begun: Instant,
     /// Rows that an interrupted run had tagged.
@@ -245,7 +246,7 @@ struct Bar {
 }
 
 impl Bar {
-    fn new(size: Option<u64>, lists_errors: bool) -> Bar {
+    pub(crate) fn new(size: Option<u64>, lists_errors: bool) -> Bar {
         // Hidden by indicatif itself where standard error is no terminal.
         let bar = match size {
             Some(size) => ProgressBar::new(size).with_style(style("{bar:30} {percent:>3} % {msg}, {eta} left")),
@@ -253,6 +254,11 @@ impl Bar {
         };
         let (before, shown) = (AtomicU64::new(0), AtomicU64::new(0));
         Bar { bar, begun: Instant::now(), before, shown, lists_errors }
+    }
+
+    /// Clears the line.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
     }
 }
 

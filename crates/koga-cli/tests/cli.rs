@@ -190,7 +190,7 @@ fn an_ambiguous_move_is_named_with_what_it_could_be() {
 
 #[test]
 fn a_token_that_is_no_move_is_named() {
-    for token in ["Nf33", "hello", "e9", "--", "♔", "Z0", "P@e4", "0000", "1-0"] {
+    for token in ["Nf33", "hello", "e9", "--", "♔", "Z0", "P@e4", "0000", "draw"] {
         let quoted = format!("ply 3: \"{token}\" is not a move in SAN or UCI");
         assert_refused(&["explain", START, "--line", &format!("e4 e5 {token} Nc6")], &[&quoted]);
     }

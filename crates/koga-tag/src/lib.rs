@@ -31,6 +31,7 @@ mod input;
 mod names;
 mod output;
 mod pipeline;
+pub mod puzzles;
 mod table;
 mod tagger;
 

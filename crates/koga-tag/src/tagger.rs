@@ -75,6 +75,8 @@ enum Sink<'t> {
     Csv(Vec<u8>),
     Jsonl(Vec<u8>),
     Parquet(&'t mut Table),
+    /// Puzzles only: whoever asked for them takes them.
+    Each(&'t mut dyn FnMut(&Row, &Line, &Report)),
 }
 
 impl<'p> Tagger<'p> {
@@ -91,34 +93,52 @@ impl<'p> Tagger<'p> {
             (Format::Jsonl, _) => Sink::Jsonl(Vec::with_capacity(self.room)),
             _ => Sink::Csv(Vec::with_capacity(self.room)),
         };
-        match std::str::from_utf8(&block.bytes) {
-            Ok(text) => tag_rows(self.layout, text, block.line, &mut sink, &mut tagged),
-            Err(_) => {
-                // Somewhere in the block are bytes that are no text: which row is theirs?
-                let mut line = block.line;
-                for row in rows(&block.bytes, self.layout) {
-                    match std::str::from_utf8(row) {
-                        Ok(text) => tag_rows(self.layout, text, line, &mut sink, &mut tagged),
-                        Err(err) => {
-                            let before = &row[..err.valid_up_to()];
-                            let column = matches!(self.layout.kind, Kind::Puzzles { .. })
-                                .then(|| memchr::memchr_iter(b',', before).count());
-                            let reason = format!("not UTF-8 from byte {} of the line on", before.len() + 1);
-                            refuse(self.layout, line, (column, reason), &sink, &mut tagged);
-                        }
-                    }
-                    line += memchr::memchr_iter(b'\n', row).count() as u64;
-                }
-            }
-        }
+        tag_block(self.layout, block, &mut sink, &mut tagged);
         match sink {
             Sink::Csv(bytes) | Sink::Jsonl(bytes) => {
                 self.room = bytes.len() + bytes.len() / 8;
                 tagged.bytes = bytes;
             }
             Sink::Parquet(table) => (tagged.bytes, tagged.group) = table.encode()?,
+            Sink::Each(_) => {}
         }
         Ok(tagged)
+    }
+}
+
+/// Names the tactics of a block's puzzles, one after the other, and hands each on: its fields, its line, its report. How many
+/// there were, and the rows that are none.
+pub(crate) fn each_puzzle(
+    layout: &Layout,
+    block: &Block,
+    mut take: impl FnMut(&Row, &Line, &Report),
+) -> (u64, Vec<BadRow>) {
+    let mut tagged = Tagged::default();
+    tag_block(layout, block, &mut Sink::Each(&mut take), &mut tagged);
+    (tagged.rows, tagged.bad.into_iter().map(|(row, ..)| row).collect())
+}
+
+/// Tags the rows of a block.
+fn tag_block(layout: &Layout, block: &Block, sink: &mut Sink, tagged: &mut Tagged) {
+    match std::str::from_utf8(&block.bytes) {
+        Ok(text) => tag_rows(layout, text, block.line, sink, tagged),
+        Err(_) => {
+            // Somewhere in the block are bytes that are no text: which row is theirs?
+            let mut line = block.line;
+            for row in rows(&block.bytes, layout) {
+                match std::str::from_utf8(row) {
+                    Ok(text) => tag_rows(layout, text, line, sink, tagged),
+                    Err(err) => {
+                        let before = &row[..err.valid_up_to()];
+                        let column = matches!(layout.kind, Kind::Puzzles { .. })
+                            .then(|| memchr::memchr_iter(b',', before).count());
+                        let reason = format!("not UTF-8 from byte {} of the line on", before.len() + 1);
+                        refuse(layout, line, (column, reason), sink, tagged);
+                    }
+                }
+                line += memchr::memchr_iter(b'\n', row).count() as u64;
+            }
+        }
     }
 }
 
@@ -184,7 +204,7 @@ fn refuse(layout: &Layout, line: u64, (column, reason): Fault, sink: &Sink, tagg
     let row = BadRow { line, column: column.map_or(0, |n| n + 1), name, reason };
     let written = match sink {
         Sink::Csv(bytes) | Sink::Jsonl(bytes) => bytes.len(),
-        Sink::Parquet(_) => 0,
+        Sink::Parquet(_) | Sink::Each(_) => 0,
     };
     tagged.bad.push((row, written, tagged.rows));
 }
@@ -228,6 +248,7 @@ fn puzzle(
         }
         Sink::Jsonl(out) => finish_json(out, &line, &report, id.map(|n| fields.get(n))),
         Sink::Parquet(table) => table.push(fields, &line, &report).map_err(|(n, reason)| (Some(n), reason))?,
+        Sink::Each(take) => take(fields, &line, &report),
     }
     Ok(())
 }
@@ -332,6 +353,7 @@ fn write_row(fields: Vec<Cow<str>>, line: &Line, report: &Report, sink: &mut Sin
             finish_csv(out, report);
             Ok(())
         }
+        Sink::Each(_) => unreachable!("only puzzles are handed on"),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Rivals are weighed by what they win. What loses stays in the report, with the winner and the rule.
 
-use shakmaty::{Bitboard, Position, Role, Square};
+use shakmaty::{Bitboard, Move, Position, Role, Square};
 
 use crate::{
-    line::Line,
+    line::{Line, captured},
     material::value,
     tactic::{Detections, Finding, FindingRole, Mark, Rejection, Rule, Tactic},
 };
@@ -50,13 +50,18 @@ pub const P8: Rule = Rule { id: "P8", text: "The capture that the pin makes poss
 pub const H3: Rule = Rule { id: "H3", text: "The capture cashes in what the earlier tactic won." };
 /// A fork with check whose forker is taken, of which nothing remains to weigh.
 pub const F9: Rule = Rule { id: "F9", text: "The forking piece is taken, and the piece that takes it is not won." };
+/// A piece given up, rather than a fork.
+pub const F13: Rule = Rule {
+    id: "F13",
+    text: "The forking piece is taken, and beside what takes it and the king only pawns were attacked.",
+};
 /// Pawns that a player does not speak of.
 pub const R4: Rule = Rule { id: "R4", text: "Only a pawn is at stake, and the line does not take it." };
 /// Relevance.
 pub const R1: Rule = Rule { id: "R1", text: "The line passes it over, and it forced nothing." };
 
 /// The rules by which rivals are weighed.
-pub const RULES: &[Rule] = &[R3, F10, A8, D11, A7, P8, H3, F9, R4, R1];
+pub const RULES: &[Rule] = &[R3, F10, A8, D11, A7, P8, H3, F9, F13, R4, R1];
 
 /// Weighs what was detected.
 pub fn arbitrate(line: &Line, detections: Detections) -> Report {
@@ -83,6 +88,7 @@ pub fn arbitrate(line: &Line, detections: Detections) -> Report {
         match verdict {
             Some((by, rule)) => report.superseded.push(Superseded { finding, by, rule }),
             None if is_taken_for_nothing(&finding) => report.rejections.push(refused(&finding, F9)),
+            None if is_given_up(line, &finding) => report.rejections.push(refused(&finding, F13)),
             None => report.findings.push(finding),
         }
     }
@@ -177,6 +183,28 @@ fn is_taken_for_nothing(finding: &Finding) -> bool {
         && finding.marked(Mark::Refuter).any()
 }
 
+/// Whether a fork's piece was given up rather than played to fork (F13): it is taken, and what it attacked beside the king
+/// (without check: beside what takes it) were pawns that the line does not take.
+fn is_given_up(line: &Line, finding: &Finding) -> bool {
+    let refuter = finding.marked(Mark::Refuter);
+    if finding.tactic != Tactic::Fork || finding.role == FindingRole::Enabling || refuter.is_empty() {
+        return false;
+    }
+    let board = line.positions[finding.ply].board();
+    let targets: Bitboard = finding.targets.iter().copied().collect();
+    let rest = if (targets & board.kings()).any() { targets & !board.kings() } else { targets & !refuter };
+    let takes = |m: &Move| captured(*m).is_some_and(|(sq, _)| rest.contains(sq));
+    rest.is_subset(board.pawns()) && !line.moves[finding.ply..].iter().skip(1).step_by(2).any(takes)
+}
+
+/// Whether a fork or double attack in a line that mates does not matter: it takes none of its targets, or only a pawn by
+/// the mating move itself (R3).
+fn is_fork_to_mate(line: &Line, finding: &Finding) -> bool {
+    let takes_a_pawn = || line.moves.last().and_then(|m| captured(*m)).is_some_and(|(_, role)| role == Role::Pawn);
+    matches!(finding.tactic, Tactic::Fork | Tactic::DoubleAttack)
+        && (finding.won.is_none_or(|won| won == 0) || (finding.ply + 2 >= line.len() && takes_a_pawn()))
+}
+
 fn refused(finding: &Finding, rule: Rule) -> Rejection {
     let squares = finding.targets.iter().copied().collect::<Bitboard>().with(finding.piece);
     Rejection { tactic: finding.tactic, ply: finding.ply, rule, squares }
@@ -184,19 +212,28 @@ fn refused(finding: &Finding, rule: Rule) -> Rejection {
 
 /// The rival that makes a finding needless, and the rule that says so.
 fn superseded_by(line: &Line, finding: &Finding, all: &[Finding]) -> Option<(Tactic, Rule)> {
+    let mate = all.iter().find(|other| other.tactic.is_mate());
     let rivals = || all.iter().filter(|rival| rival.ply == finding.ply && rival.role != FindingRole::Enabling);
     let stronger = |tactics: &[Tactic]| {
         rivals().filter(|rival| tactics.contains(&rival.tactic)).min_by_key(|rival| precedence(line, rival))
     };
-    let unpaid = finding.won.is_none_or(|won| won == 0);
-    let mate = all.iter().find(|other| other.tactic.is_mate());
+    // What does not stand itself beats nothing.
+    let standing = |tactics: &[Tactic]| {
+        let falls = |rival: &Finding| {
+            is_taken_for_nothing(rival) || is_given_up(line, rival) || (mate.is_some() && is_fork_to_mate(line, rival))
+        };
+        let of = |rival: &&Finding| tactics.contains(&rival.tactic);
+        rivals().filter(of).filter(|rival| !falls(rival)).min_by_key(|rival| precedence(line, rival))
+    };
     match finding.tactic {
-        Tactic::Fork | Tactic::DoubleAttack if unpaid && mate.is_some() => mate.map(|mate| (mate.tactic, R3)),
+        Tactic::Fork | Tactic::DoubleAttack if mate.is_some() && is_fork_to_mate(line, finding) => {
+            mate.map(|mate| (mate.tactic, R3))
+        }
         Tactic::Fork | Tactic::DiscoveredAttack | Tactic::PinnedDefender => {
             if finding.role == FindingRole::Enabling {
                 return None;
             }
-            let best = stronger(&SPECIFIC).filter(|best| best.tactic != finding.tactic)?;
+            let best = standing(&SPECIFIC).filter(|best| best.tactic != finding.tactic)?;
             let about_fork = [best.tactic, finding.tactic].contains(&Tactic::Fork);
             Some((best.tactic, if about_fork { F10 } else { A8 }))
         }

@@ -20,6 +20,8 @@
 //! - The forker is simply taken and its line does not pay (F8). If the line shows that and wins no material,
 //!   the fork stays as supporting geometry: enabling, never the headline; an even exchange is not even that (F7).
 //! - Mate ends the line, or a discovered attack or pinned defender on the same ply wins more (F10): superseded.
+//! - The forker is given up: it is taken, and beside the king (without check: beside what takes it) it attacked only pawns
+//!   that the line does not take (F13).
 //! - It is passed over on a later ply without having forced anything (R1).
 //!
 //! # Known gaps

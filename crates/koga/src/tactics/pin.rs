@@ -12,7 +12,9 @@
 //!
 //! - The slider is pinned itself and could not take the rear piece (P2).
 //! - Taking the rear piece would be an even trade at best: it is defended and the slider is worth as much (P3).
-//! - The pinned man is a pawn that no other piece of ours attacks (P4).
+//! - The pinned man is a pawn that no other piece of ours attacks (P4), unless it is held to its king and would otherwise take
+//!   the piece that we move.
+//! - The pinned pawn is held along its own file and has nothing to take: the pin does not bind it (P11).
 //! - The slider gives check right now: it is busy with the king (P5).
 //! - The pin is relative and the pinned piece can take the slider without loss (P12).
 //! - It first stands later in the line, or the move mates, and nothing comes of it: the pinned piece cannot be taken with profit and is not
@@ -42,6 +44,9 @@ pub(super) const P4: Rule = Rule { id: "P4", text: "A pinned pawn that no other 
 pub(super) const P5: Rule = Rule { id: "P5", text: "The slider gives check itself and pins nothing." };
 pub(super) const P9: Rule = Rule { id: "P9", text: "The pinning piece can simply be taken." };
 
+pub(super) const P11: Rule =
+    Rule { id: "P11", text: "The pawn is held along its own file and has nothing to take: it may go on as before." };
+
 pub(super) const P10: Rule = Rule {
     id: "P10",
     text: "Nothing comes of it: the pinned piece cannot be taken with profit and is not missed elsewhere.",
@@ -50,7 +55,7 @@ pub(super) const P10: Rule = Rule {
 pub(super) const P12: Rule = Rule { id: "P12", text: "The pinned piece can take the slider and loses nothing by it." };
 
 /// The rules by which a pin is refused.
-pub(super) const RULES: &[Rule] = &[P2, P3, P4, P5, P9, P10, P12];
+pub(super) const RULES: &[Rule] = &[P2, P3, P4, P5, P9, P10, P11, P12];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     for pin in pins(&s.men, s.us) {
@@ -89,8 +94,12 @@ fn refusal(s: &Survey, pin: &Pin) -> Option<Rule> {
     }
     if s.board.role_at(pin.pinned) == Some(Role::Pawn) {
         let others = s.men.attackers(pin.pinned, s.us).without(pin.pinner);
-        if others.is_empty() {
+        if others.is_empty() && !spares_the_moved_piece(s, pin) {
             return Some(P4);
+        }
+        let takes = s.men.attacks(pin.pinned) & s.board.by_color(s.us);
+        if pin.pinned.file() == pin.pinner.file() && takes.is_empty() && !plays_a_part(s, pin) {
+            return Some(P11);
         }
     }
     if !pin.absolute && !s.again.without(pin.pinned).is_legal_capture(pin.pinner, pin.rear, s.us) {
@@ -104,6 +113,11 @@ fn refusal(s: &Survey, pin: &Pin) -> Option<Rule> {
     }
     let even_trade = || s.again.without(pin.pinned).defenders(pin.rear, pin.pinner, s.them).any();
     (!pin.absolute && s.value(pin.pinner) >= s.value(pin.rear) && even_trade()).then_some(P3)
+}
+
+/// Whether the pinned man would take the moved piece if it were not pinned to its king.
+fn spares_the_moved_piece(s: &Survey, pin: &Pin) -> bool {
+    pin.absolute && pin.pinner != s.to && s.men.attacks(pin.pinned).contains(s.to)
 }
 
 /// Whether the pinned piece is missed: while the pin stands we go to a square that it attacks, or check along squares that

@@ -10,9 +10,9 @@
 //!   that the piece in front of it could not have used (X3);
 //! - *defence*: we put a piece on a square that an enemy piece attacks, and our slider defends it through that very
 //!   piece: if it captures, the slider recaptures (X4). The slider is needed, and with it the exchange does not
-//!   lose, unless the line shows the recapture mating (X8);
-//! - *sandwich*: we move a slider so that an undefended enemy piece stands alone between it and a second slider of
-//!   ours of the same kind (X5).
+//!   lose (a pawn that became a queen there loses a pawn), unless the line shows the recapture mating, or checking on every move until mate (X8);
+//! - *sandwich*: we move a slider so that an undefended enemy piece, not a pawn, stands alone between it and a second
+//!   slider of ours of the same kind (X5).
 //!
 //! A line that ends on the third capture has shown no refutation (X9).
 //!
@@ -34,6 +34,7 @@ use shakmaty::{
 
 use crate::{
     attacks::{Men, moves_along},
+    material::value,
     survey::Survey,
     tactic::{Detections, Finding, Kind, Mark, Rule, Tactic},
     words::Words,
@@ -82,12 +83,13 @@ fn exchange(s: &Survey) -> Option<Ray> {
 
 /// The moved piece is defended through the piece that attacks it (X4).
 fn defence(s: &Survey, out: &mut Detections) {
+    // What a pawn became on the square was not there to be lost before.
+    let promoted = s.m.promotion().map_or(0, |role| value(role) - value(Role::Pawn));
     for shield in s.men.attackers(s.to, s.them).without(s.king) {
         let unveiled = s.men.without(shield).attackers(s.to, s.us) & !s.men.attackers(s.to, s.us) & s.men.sliders(s.us);
         for slider in unveiled.into_iter().filter(|slider| between(*slider, s.to).contains(shield)) {
-            if (s.loss(s.to) > 0 && !recaptures_with_mate(s, slider))
-                || s.men.without(slider).exchange(s.to, s.them) <= 0
-            {
+            let is_lost = s.loss(s.to) > promoted && !recaptures_with_mate(s, slider);
+            if is_lost || s.men.without(slider).exchange(s.to, s.them) <= promoted {
                 out.reject(Tactic::XRay, s.ply, X8, Bitboard::from_iter([slider, shield, s.to]));
                 continue;
             }
@@ -96,11 +98,13 @@ fn defence(s: &Survey, out: &mut Detections) {
     }
 }
 
-/// Whether the line shows the slider taking back on the square with mate: then the exchange loses nothing.
+/// Whether the line shows the slider taking back on the square with a check from which it mates, checking on every move: then
+/// the exchange loses nothing.
 fn recaptures_with_mate(s: &Survey, slider: Square) -> bool {
     let recapture = s.line.ply(s.ply + 2);
-    s.line.len() == s.ply + 2
-        && s.line.mates
+    let checks = |number: usize| s.line.positions[number].is_check();
+    s.line.mates
+        && (s.ply + 2..=s.line.len()).step_by(2).all(checks)
         && recapture.is_some_and(|ply| ply.m.is_capture() && ply.m.to() == s.to && ply.m.from() == Some(slider))
 }
 
@@ -191,6 +195,10 @@ fn sandwich(s: &Survey, out: &mut Detections) {
         else {
             continue;
         };
+        // A pawn that two rooks attack is no more than that.
+        if s.value(filling) == value(Role::Pawn) {
+            continue;
+        }
         if s.can_capture(s.to, filling) && s.guards(filling, s.to).is_empty() {
             if !s.survives() {
                 out.reject(Tactic::XRay, s.ply, X10, Bitboard::from_iter([s.to, filling, other]));
