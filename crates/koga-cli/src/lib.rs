@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 pub mod corpus;
+pub mod engine;
 pub mod explain;
 pub mod jsonl;
 pub mod pages;
+pub mod review;

@@ -5,6 +5,7 @@
 use std::{
     io::{self, IsTerminal, Write},
     process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum, error::ErrorKind};
@@ -12,6 +13,7 @@ use koga::Tactic;
 use koga_cli::{
     explain::{self, Format, Request},
     jsonl, pages,
+    review::{self, Ending, Failure, ReviewArgs},
 };
 
 /// Says why a chess move is good: names the tactics of a position, a move and a line.
@@ -26,6 +28,14 @@ struct Cli {
 enum Command {
     /// Explain a move: the tactics that it makes, and what the line wins by them.
     Explain(ExplainArgs),
+    /// Review games: the tactics that were found, missed and allowed.
+    Review {
+        #[command(flatten)]
+        args: Box<ReviewArgs>,
+        /// Colour the boards.
+        #[arg(long, value_enum, default_value_t)]
+        color: Color,
+    },
     /// Print how Koga decides on a tactic, with the positions that it is tested on.
     Tactics {
         /// The tactic, such as `fork`; all are listed where none is given.
@@ -92,6 +102,7 @@ fn main() -> ExitCode {
             jsonl::run(io::stdin().lock(), &mut out).map(|failed| ExitCode::from(u8::from(failed > 0)))
         }
         Command::Explain(args) => explain(args, &mut out),
+        Command::Review { args, color } => review(&args, color.is_wanted(), &mut out),
         Command::Tactics { name, color } => {
             let text = name.map_or_else(pages::index, |tactic| pages::terminal(tactic, color.is_wanted()));
             out.write_all(text.as_bytes()).map(|()| ExitCode::SUCCESS)
@@ -126,6 +137,33 @@ fn explain(args: ExplainArgs, out: &mut impl Write) -> io::Result<ExitCode> {
     match explain::run(&request) {
         Ok(text) => out.write_all(text.as_bytes()).map(|()| ExitCode::SUCCESS),
         Err(message) => {
+            eprintln!("koga: {message}");
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// Set by the first Ctrl-C; the second ends the program.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// The exit status of a program that a signal ended, as shells count it.
+const INTERRUPTED_STATUS: u8 = 130;
+
+fn review(args: &ReviewArgs, colored: bool, out: &mut impl Write) -> io::Result<ExitCode> {
+    let handler = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED_STATUS.into());
+        }
+    });
+    if let Err(err) = handler {
+        eprintln!("koga: an interruption will not be waited for: {err}");
+    }
+    match review::run(args, colored, &INTERRUPTED, out) {
+        Ok(Ending::Done) => Ok(ExitCode::SUCCESS),
+        Ok(Ending::Trouble) => Ok(ExitCode::FAILURE),
+        Ok(Ending::Interrupted) => Ok(ExitCode::from(INTERRUPTED_STATUS)),
+        Err(Failure::Io(err)) => Err(err),
+        Err(Failure::Message(message)) => {
             eprintln!("koga: {message}");
             Ok(ExitCode::FAILURE)
         }
