@@ -1,6 +1,6 @@
 //! Measures the built-in engine on puzzles of a Lichess file.
 //!
-//! `cargo run --release -p koga-engine --example puzzle_bench -- PUZZLES.csv.zst [PUZZLES [NODES]]`
+//! `cargo run --release -p koga-engine --example puzzle_bench -- PUZZLES.csv.zst [PUZZLES [NODES [ENGINE]]]`
 //!
 //! Takes rows at even distances and asks for the best move at every position where the solver is to move.
 //! A move is right if it is the puzzle's, or if the puzzle mates and the engine has a mate as quick.
@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use koga_engine::{BuiltIn, Engine, Limits, PvLine, Score};
+use koga_engine::{Limits, PvLine, Score, UciOptions};
 use shakmaty::{CastlingMode, Chess, Move, Position, fen::Fen, uci::UciMove};
 
 struct Puzzle {
@@ -26,13 +26,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let path = args
         .next()
-        .ok_or("usage: puzzle_bench PUZZLES.csv.zst [PUZZLES [NODES]]")?;
+        .ok_or("usage: puzzle_bench PUZZLES.csv.zst [PUZZLES [NODES [ENGINE]]]")?;
     let count: usize = args.next().map_or(Ok(1000), |n| n.parse())?;
     let nodes: u64 = args.next().map_or(Ok(50_000), |n| n.parse())?;
     let verbose = std::env::var_os("VERBOSE").is_some();
     let puzzles = sample(&path, count)?;
 
-    let mut engine = BuiltIn::new();
+    let mut engine = koga_engine::open(args.next().as_deref(), &UciOptions::default())?;
     let (mut firsts, mut solved, mut moves_right, mut moves_asked, mut same_lines) =
         (0, 0, 0, 0, 0);
     let (mut visited, mut spent, mut wall) = (0, Vec::new(), Duration::ZERO);

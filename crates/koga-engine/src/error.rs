@@ -84,16 +84,6 @@ pub enum EngineError {
     },
 }
 
-impl EngineError {
-    /// Whether another try with the engine started anew may help.
-    pub(crate) fn is_passing(&self) -> bool {
-        matches!(
-            self,
-            EngineError::Exited { .. } | EngineError::TimedOut { .. } | EngineError::Flooded { .. }
-        )
-    }
-}
-
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -8,6 +8,7 @@ mod root;
 mod search;
 mod see;
 mod table;
+mod terms;
 
 use shakmaty::{Chess, Move, Position};
 

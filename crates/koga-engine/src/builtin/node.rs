@@ -5,7 +5,8 @@ use shakmaty::{
     PositionError, Square,
 };
 
-use super::eval::{FULL_PHASE, Term, phase, random, term};
+use super::eval::structure;
+use super::terms::{FULL_PHASE, Term, phase, random, term};
 
 /// A position with its key, its running evaluation and the men that give check.
 #[derive(Clone)]
@@ -134,8 +135,10 @@ impl Node {
 
     /// The score for the side to move as the men stand, in centipawns.
     pub(crate) fn evaluate(&self) -> i32 {
+        let structure = structure(self.pos.board());
+        let (mg, eg) = (self.mg + structure.mg, self.eg + structure.eg);
         let phase = self.phase.min(FULL_PHASE);
-        let white = (self.mg * phase + self.eg * (FULL_PHASE - phase)) / FULL_PHASE;
+        let white = (mg * phase + eg * (FULL_PHASE - phase)) / FULL_PHASE;
         TEMPO + self.pos.turn().fold_wb(white, -white)
     }
 

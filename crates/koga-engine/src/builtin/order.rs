@@ -3,7 +3,7 @@
 
 use shakmaty::{Color, Move, Position, Square};
 
-use super::{eval::value, movegen, node::Node, see::wins_at_least};
+use super::{movegen, node::Node, see::wins_at_least, terms::value};
 
 /// What earlier cut-offs taught about quiet moves.
 pub(crate) struct Memory {

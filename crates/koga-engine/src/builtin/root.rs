@@ -184,7 +184,7 @@ fn score(score: i32) -> Score {
 
 /// Whether a mate was looked for so far that no shorter one can be expected.
 fn is_settled(line: &PvLine, depth: u32) -> bool {
-    matches!(line.score, Score::Mate(n) if depth >= 2 * n.unsigned_abs() + 1)
+    matches!(line.score, Score::Mate(n) if depth > 2 * n.unsigned_abs())
 }
 
 /// Lengthens a line with moves from the table up to the depth it was searched, without repeating a position.

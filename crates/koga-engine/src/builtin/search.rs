@@ -6,11 +6,11 @@ use shakmaty::{Move, Position, Role};
 
 use super::{
     MATE, MATE_BOUND, MOST_PLIES,
-    eval::value,
     node::Node,
     order::{Memory, Picker, Waiting},
     see::wins_at_least,
     table::{Bound, Table},
+    terms::value,
 };
 use crate::StopHandle;
 
@@ -99,18 +99,17 @@ impl<'t> Search<'t> {
             if depth <= 6 && eval - 85 * depth >= beta {
                 return eval;
             }
-            if depth >= 3 && eval >= beta && !passed && has_pieces(node) {
-                if let Some(pass) = node.pass() {
-                    let reduced = depth - 3 - depth / 4;
-                    self.path.push(node.key);
-                    let score = -self.search(&pass, -beta, 1 - beta, reduced, ply + 1, true);
-                    self.path.pop();
-                    if self.stopped {
-                        return 0;
-                    }
-                    if score >= beta {
-                        return if score > MATE_BOUND { beta } else { score };
-                    }
+            let may_pass = depth >= 3 && eval >= beta && !passed && has_pieces(node);
+            if let Some(pass) = may_pass.then(|| node.pass()).flatten() {
+                self.path.push(node.key);
+                let reduced = depth - 3 - depth / 4;
+                let score = -self.search(&pass, -beta, 1 - beta, reduced, ply + 1, true);
+                self.path.pop();
+                if self.stopped {
+                    return 0;
+                }
+                if score >= beta {
+                    return if score > MATE_BOUND { beta } else { score };
                 }
             }
         }
@@ -316,6 +315,7 @@ impl<'t> Search<'t> {
     fn count(&mut self) -> bool {
         if self.nodes >= self.most_nodes {
             self.stopped = true;
+            return true;
         }
         self.nodes += 1;
         if self.nodes.is_multiple_of(512) {

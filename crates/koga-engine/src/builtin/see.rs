@@ -2,7 +2,7 @@
 
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square};
 
-use super::eval::value;
+use super::terms::value;
 
 /// Whether the captures that follow `m` on its square leave its side at least `threshold` up.
 pub(crate) fn wins_at_least(pos: &Chess, m: Move, threshold: i32) -> bool {
