@@ -11,6 +11,7 @@ use std::{
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use koga::Tactic;
 use koga_cli::{
+    engine::EngineArgs,
     explain::{self, Format, Request},
     jsonl, pages,
     review::{self, Ending, Failure, ReviewArgs},
@@ -52,10 +53,10 @@ struct ExplainArgs {
     /// The position; put it in quotes.
     #[arg(required_unless_present = "jsonl")]
     fen: Option<String>,
-    /// The candidate move, in SAN or UCI.
+    /// The candidate move, in SAN or UCI; the engine's best if not given.
     #[arg(value_name = "MOVE")]
     candidate: Option<String>,
-    /// The whole line, candidate first: "Nf6+ Kf8 Nxh7+".
+    /// The whole line, candidate first: "Nf6+ Kf8 Nxh7+"; the engine finds one if not given.
     #[arg(long)]
     line: Option<String>,
     /// The first move of the line is the enemy's, played in FEN before the candidate, as in a Lichess puzzle.
@@ -73,6 +74,11 @@ struct ExplainArgs {
     /// Read requests from standard input, one JSON object a line, and write one report a line.
     #[arg(long, conflicts_with_all = ["fen", "candidate", "line", "setup", "format", "why_not"])]
     jsonl: bool,
+    /// Lines that the engine is to find; each becomes a report.
+    #[arg(long, value_name = "LINES", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..), conflicts_with_all = ["candidate", "line", "jsonl"])]
+    multipv: u8,
+    #[command(flatten)]
+    engine: EngineArgs,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -99,7 +105,7 @@ fn main() -> ExitCode {
     let mut out = io::stdout().lock();
     let done = match cli.command {
         Command::Explain(args) if args.jsonl => {
-            jsonl::run(io::stdin().lock(), &mut out).map(|failed| ExitCode::from(u8::from(failed > 0)))
+            jsonl::run(io::stdin().lock(), &mut out, &args.engine).map(|failed| ExitCode::from(u8::from(failed > 0)))
         }
         Command::Explain(args) => explain(args, &mut out),
         Command::Review { args, color } => review(&args, color.is_wanted(), &mut out),
@@ -119,9 +125,6 @@ fn main() -> ExitCode {
 }
 
 fn explain(args: ExplainArgs, out: &mut impl Write) -> io::Result<ExitCode> {
-    if args.candidate.is_none() && args.line.is_none() {
-        usage(ErrorKind::MissingRequiredArgument, "give a MOVE, or a whole --line that begins with it");
-    }
     if args.why_not.is_some() && args.format != Format::Text {
         usage(ErrorKind::ArgumentConflict, "--why-not is printed as text: the JSON report holds all rejections anyway");
     }
@@ -133,8 +136,9 @@ fn explain(args: ExplainArgs, out: &mut impl Write) -> io::Result<ExitCode> {
         format: args.format,
         why_not: args.why_not,
         colored: args.color.is_wanted(),
+        multipv: args.multipv.into(),
     };
-    match explain::run(&request) {
+    match explain::run(&request, &args.engine) {
         Ok(text) => out.write_all(text.as_bytes()).map(|()| ExitCode::SUCCESS),
         Err(message) => {
             eprintln!("koga: {message}");

@@ -12,7 +12,7 @@ use koga_engine::Score;
 use crate::{
     examine::{Examination, MoveReview},
     pgn::Game,
-    win::{before_move, chances},
+    win::{Mark, before_move, chances},
 };
 
 /// Plies of an engine's line that are looked at: what it says of later ones is too often an accident of where it stopped.
@@ -313,7 +313,7 @@ pub(crate) fn moments(examined: &Examination, judged: &[MoveReview]) -> (Vec<Mom
         if !examined.is_spoken_of(index) {
             continue;
         }
-        if let Some(found) = found(examined, index, judgement) {
+        if let Some(found) = found(examined, index, judged) {
             said.found(examined, index, side, found);
         }
         if let Some(missed) = missed_candidate(examined, index, judgement) {
@@ -327,9 +327,14 @@ pub(crate) fn moments(examined: &Examination, judged: &[MoveReview]) -> (Vec<Mom
     (said.moments, said.counts)
 }
 
-/// The tactic of the move played, where nothing beside it was about as good.
-fn found(examined: &Examination, index: usize, judged: &MoveReview) -> Option<Candidate> {
-    let candidate = found_candidate(examined, index, judged)?;
+/// The tactic of the move played, where nothing beside it was about as good. To take what hangs is no find, unless it
+/// hangs by the mistake just made.
+fn found(examined: &Examination, index: usize, judged: &[MoveReview]) -> Option<Candidate> {
+    let candidate = found_candidate(examined, index, &judged[index])?;
+    let punishes = index > 0 && judged[index - 1].mark >= Some(Mark::Mistake);
+    if candidate.tactic() == Tactic::HangingCapture && !punishes {
+        return None;
+    }
     let beside = examined.beside(index)?;
     (chances(candidate.score) - chances(beside.score) >= 0.1).then_some(candidate)
 }

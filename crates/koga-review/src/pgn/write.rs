@@ -10,6 +10,9 @@ use super::{Game, Item};
 /// The width of a line.
 const WIDTH: usize = 80;
 
+/// Comments shorter than this stay on one line.
+const SHORT: usize = 40;
+
 /// Writes one game.
 #[derive(Debug, Default)]
 pub struct Writer {
@@ -41,8 +44,7 @@ impl Writer {
         self.items(&game.opening, ply);
         for (index, played) in game.moves.iter().enumerate() {
             let ply = ply + index;
-            self.number(ply, numbered);
-            self.word(&parse::san(&pos, played.m));
+            self.word(&numbered_san(ply, numbered, &parse::san(&pos, played.m)));
             pos.play_unchecked(played.m);
             numbered = self.items(&played.after, ply);
         }
@@ -73,11 +75,7 @@ impl Writer {
         for item in items {
             match item {
                 Item::Move(san) => {
-                    if numbered || next.is_multiple_of(2) {
-                        self.word(&format!("{glue}{}", number(next)));
-                        glue = "";
-                    }
-                    self.word(&format!("{glue}{san}"));
+                    self.word(&format!("{glue}{}", numbered_san(next, numbered, san)));
                     next += 1;
                     numbered = false;
                 }
@@ -96,15 +94,13 @@ impl Writer {
         self.glue(")");
     }
 
-    fn number(&mut self, ply: usize, numbered: bool) {
-        if numbered || ply.is_multiple_of(2) {
-            self.word(&number(ply));
-        }
-    }
-
     /// A comment. Commands like `[%csl Ge4]` are never broken.
     fn comment(&mut self, text: &str) {
         let text = text.replace('}', ")");
+        if text.chars().count() < SHORT {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            return self.word(&format!("{{ {} }}", words.join(" ")));
+        }
         self.word("{");
         let mut command = String::new();
         for word in text.split_whitespace() {
@@ -155,7 +151,11 @@ fn first_ply(pos: &Chess) -> usize {
     2 * (pos.fullmoves().get() as usize - 1) + usize::from(pos.turn().is_black())
 }
 
-/// "12." or "12...".
-fn number(ply: usize) -> String {
-    format!("{}{}", ply / 2 + 1, if ply.is_multiple_of(2) { "." } else { "..." })
+/// The move with its number where it needs one: always for White, for Black only after something else than White's move.
+fn numbered_san(ply: usize, numbered: bool, san: &str) -> String {
+    match ply.is_multiple_of(2) {
+        true => format!("{}. {san}", ply / 2 + 1),
+        false if numbered => format!("{}... {san}", ply / 2 + 1),
+        false => san.to_owned(),
+    }
 }
