@@ -32,7 +32,7 @@ pub struct Settings {
 
 /// Positions visited for each position of a game where nothing else is asked for: a game of 40 moves then takes some
 /// seconds.
-pub const DEFAULT_NODES: u64 = 40_000;
+pub const DEFAULT_NODES: u64 = 50_000;
 
 /// How much more the engine may use where a move seems to cost something.
 const DEEPER: u32 = 3;

@@ -114,6 +114,8 @@ pub struct Moment {
     pub score: Score,
     /// What the enemy made of it, for what was allowed.
     pub answer: Option<Answer>,
+    /// Whether what was allowed was there already before the move, which overlooked it: not counted as allowed.
+    pub threat: bool,
 }
 
 impl Moment {
@@ -199,7 +201,7 @@ impl Candidate {
 
     fn moment(self, index: usize, class: Class, answer: Option<Answer>) -> Moment {
         let Candidate { line, report, finding, score } = self;
-        Moment { index, class, line, report, finding, score, answer }
+        Moment { index, class, line, report, finding, score, answer, threat: false }
     }
 }
 
@@ -319,8 +321,7 @@ pub(crate) fn moments(examined: &Examination, judged: &[MoveReview]) -> (Vec<Mom
         if let Some(missed) = missed_candidate(examined, index, judgement) {
             said.missed(index, side, missed);
         }
-        let allowed = allowed_candidate(examined, index, judgement);
-        if let Some(allowed) = allowed.filter(|allowed| !was_there(examined, index, allowed)) {
+        if let Some(allowed) = allowed_candidate(examined, index, judgement) {
             said.allowed(examined, index, side, allowed, judged.get(index + 1));
         }
     }
@@ -401,10 +402,17 @@ impl Said {
             Some(next) if next.mark.is_some() => Answer::Missed,
             _ => Answer::Other,
         };
-        self.counts[slot(side)].add(Class::Allowed, allowed.tactic());
+        let threat = was_there(examined, index, &allowed);
+        let again = self.allowed.as_ref().is_some_and(|(at, before)| index - at <= 4 && before.says_the_same(&allowed));
         self.show(examined, index + 1, !side, &allowed.line);
         self.allowed = Some((index, allowed.clone()));
-        self.moments.push(allowed.moment(index, Class::Allowed, Some(answer)));
+        if threat && again {
+            return;
+        }
+        if !threat {
+            self.counts[slot(side)].add(Class::Allowed, allowed.tactic());
+        }
+        self.moments.push(Moment { threat, ..allowed.moment(index, Class::Allowed, Some(answer)) });
     }
 
     /// Remembers how far the game follows a line.

@@ -222,7 +222,7 @@ fn read_moves(game: &mut Game, movetext: &str, troubles: &mut Vec<Trouble>) {
                 }
                 Err(reason) => {
                     trouble(Some(word), reason.to_string());
-                    game.rest = Some(before.trim().to_owned());
+                    game.rest = Some(before.trim_start_matches(|c: char| c.is_whitespace() || ".…".contains(c)).trim_end().to_owned());
                     break;
                 }
             },

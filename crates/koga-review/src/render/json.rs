@@ -34,6 +34,8 @@ pub struct JsonGame {
     pub marks: Vec<JsonMark>,
     /// Tactics found, missed and allowed.
     pub moments: Vec<JsonMoment>,
+    /// Enemy tactics that were there already and that a move overlooked; their class is `allowed`, but they are not counted.
+    pub threats: Vec<JsonMoment>,
     /// How many of each, by side, class and tactic.
     pub counts: BTreeMap<&'static str, BTreeMap<&'static str, BTreeMap<&'static str, u32>>>,
     /// What is wrong with the game.
@@ -130,7 +132,8 @@ pub fn game(reviewed: &Reviewed) -> JsonGame {
         moves: review.map_or_else(Vec::new, |review| (0..review.moves.len()).map(|index| san(review, index)).collect()),
         result: review.map(|review| review.game.result.clone()),
         marks: review.map_or_else(Vec::new, marks),
-        moments: review.map_or_else(Vec::new, |review| review.moments.iter().map(|moment| self::moment(review, moment)).collect()),
+        moments: moments(review, false),
+        threats: moments(review, true),
         counts: review.map_or_else(BTreeMap::new, |review| {
             ["white", "black"].into_iter().zip(&review.counts).map(|(side, counts)| (side, self::counts(counts))).collect()
         }),
@@ -155,6 +158,11 @@ fn marks(review: &Review) -> Vec<JsonMark> {
         })
     };
     review.moves.iter().enumerate().filter_map(marked).collect()
+}
+
+fn moments(review: Option<&Review>, threats: bool) -> Vec<JsonMoment> {
+    let all = review.into_iter().flat_map(|review| review.moments.iter().map(move |moment| (review, moment)));
+    all.filter(|(_, moment)| moment.threat == threats).map(|(review, moment)| self::moment(review, moment)).collect()
 }
 
 fn moment(review: &Review, moment: &Moment) -> JsonMoment {

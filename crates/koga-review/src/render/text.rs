@@ -36,7 +36,7 @@ pub fn game(reviewed: &Reviewed, colored: bool) -> String {
     if review.moments.is_empty() && others.is_empty() {
         out += "\nNothing to speak of.\n";
     }
-    if review.moments.iter().any(|_| true) {
+    if review.counts.iter().any(|counts| !counts.of.is_empty()) {
         out.push('\n');
         out += &table(review);
     }

@@ -17,7 +17,7 @@ pub(super) fn side(color: Color) -> &'static str {
 /// "a fork", "an x-ray": the tactic as an object.
 pub(super) fn object(tactic: Tactic) -> String {
     match tactic {
-        Tactic::HangingCapture => "the capture of a loose piece".to_owned(),
+        Tactic::HangingCapture => "a winning capture".to_owned(),
         Tactic::RemovingTheDefender => "the removal of a defender".to_owned(),
         Tactic::TrappedPiece => "a trapped piece".to_owned(),
         Tactic::PinnedDefender => "a capture behind a pinned defender".to_owned(),
@@ -40,6 +40,7 @@ pub(super) fn deed(moment: &Moment) -> String {
     let verb = match moment.class {
         Class::Found => "finds",
         Class::Missed => "misses",
+        Class::Allowed if moment.threat => "overlooks the threat of",
         Class::Allowed => "allows",
     };
     let finding = moment.finding();
