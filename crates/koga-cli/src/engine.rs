@@ -62,5 +62,9 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 fn option(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("must be NAME=VALUE")?;
-    if name.trim().is_empty() { Err("the name is missing".to_owned()) } else { Ok((name.trim().to_owned(), value.trim().to_owned())) }
+    if name.trim().is_empty() {
+        Err("the name is missing".to_owned())
+    } else {
+        Ok((name.trim().to_owned(), value.trim().to_owned()))
+    }
 }

@@ -102,7 +102,12 @@ impl Scored {
 /// # Errors
 ///
 /// A message where the engine fails or the game is over.
-pub fn best_line(root: &Chess, setup: Option<Move>, limits: &Limits, engine: &mut dyn Engine) -> Result<(Line, Score), String> {
+pub fn best_line(
+    root: &Chess,
+    setup: Option<Move>,
+    limits: &Limits,
+    engine: &mut dyn Engine,
+) -> Result<(Line, Score), String> {
     let found = engine.analyse(root, limits).map_err(|err| err.to_string())?.into_iter().next();
     let found = found.ok_or_else(|| over(root))?;
     let line = cut(root, setup, &found.moves, found.score).ok_or_else(|| over(root))?;
@@ -225,9 +230,8 @@ fn to_json(json: &impl Serialize) -> Result<String, String> {
 /// The move that was given, or a message with the token underlined.
 fn candidate(root: &Chess, text: &str, fen: &str) -> Result<Move, String> {
     let token = parse::moves_of(text).next().ok_or_else(|| ParseError::EmptyLine.to_string())?;
-    parse::parse_move(root, token).map_err(|reason| {
-        point_at(&ParseError::Move { ply: 1, token: token.to_owned(), reason }, fen, text, false)
-    })
+    parse::parse_move(root, token)
+        .map_err(|reason| point_at(&ParseError::Move { ply: 1, token: token.to_owned(), reason }, fen, text, false))
 }
 
 fn parse(request: &Request) -> Result<Line, String> {

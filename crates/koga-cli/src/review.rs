@@ -99,10 +99,8 @@ pub fn run(args: &ReviewArgs, colored: bool, interrupted: &AtomicBool, out: &mut
         (Some(_), Some(_)) => None,
         (_, format) => Some(format.unwrap_or(Format::Text)),
     };
-    let settings = Settings {
-        limits: args.engine.limits(DEFAULT_NODES),
-        players: args.player.clone().unwrap_or_default(),
-    };
+    let settings =
+        Settings { limits: args.engine.limits(DEFAULT_NODES), players: args.player.clone().unwrap_or_default() };
     let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let positions = AtomicU64::new(0);
     let progress = Progress::new(length, &positions);
@@ -184,7 +182,8 @@ fn rendered(reviewed: &Reviewed, format: Format, colored: bool, games: u64) -> S
             before.to_owned() + &render::text::game(reviewed, colored)
         }
         Format::Json => {
-            let json = serde_json::to_string(&render::json::game(reviewed)).expect("strings and numbers can be written");
+            let json =
+                serde_json::to_string(&render::json::game(reviewed)).expect("strings and numbers can be written");
             json + "\n"
         }
         Format::Pgn => match &reviewed.review {

@@ -116,7 +116,8 @@ impl Batch<'_> {
         mut sink: impl FnMut(Reviewed) -> io::Result<()>,
     ) -> Result<(), BatchError> {
         let shared = Shared::default();
-        let engines: Vec<_> = (0..self.threads.max(1)).map(|_| engines()).collect::<Result<_, _>>().map_err(BatchError::Engine)?;
+        let engines: Vec<_> =
+            (0..self.threads.max(1)).map(|_| engines()).collect::<Result<_, _>>().map_err(BatchError::Engine)?;
         std::thread::scope(|scope| {
             let threads = engines.len();
             for engine in engines {

@@ -315,9 +315,8 @@ impl Subject {
         engine: &mut dyn Engine,
     ) -> Result<Option<PvLine>, EngineError> {
         let limits = Limits { lines: 1, root_moves: Vec::new(), ..limits.clone() };
-        let mut after = |index: usize, limits: &Limits| {
-            engine.analyse_after(&self.positions[0], &self.line[..index], limits)
-        };
+        let mut after =
+            |index: usize, limits: &Limits| engine.analyse_after(&self.positions[0], &self.line[..index], limits);
         let found = match query {
             Query::Base(index) => after(*index, &limits)?,
             Query::Deep(index) => after(*index, &deeper(&limits))?,

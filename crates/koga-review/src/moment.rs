@@ -24,7 +24,7 @@ const CLEAR_MARGIN: i32 = 2;
 /// Scores from here on decide the game: how much more than won it is does not matter.
 const DECIDED: i32 = 900;
 
-/// A tactic for less than this is not worth a label on an inaccuracy.
+/// A line that wins less than this is not worth a label.
 const WORTH_SAYING: Points = 2;
 
 /// A move that costs more than this was not found but stumbled on.
@@ -194,6 +194,14 @@ impl Candidate {
         gain(&self.line)
     }
 
+    /// Whether the tactic itself explains a move of that mark: one for a pawn does only if it is made at once and the move
+    /// costs more than that.
+    fn explains(&self, mark: Option<Mark>) -> bool {
+        let finding = self.finding();
+        let least = if finding.role == FindingRole::Motif && mark >= Some(Mark::Mistake) { 1 } else { WORTH_SAYING };
+        finding.tactic.is_mate() || (self.gain() >= WORTH_SAYING && finding.won >= Some(least))
+    }
+
     fn says_the_same(&self, other: &Candidate) -> bool {
         self.tactic() == other.tactic()
             && (self.line.moves[0] == other.line.moves[0] || self.targets() == other.targets())
@@ -274,7 +282,7 @@ pub(crate) fn allowed_candidate(examined: &Examination, index: usize, judged: &M
     let found = examined.known(index + 1)?;
     let root = examined.position(index + 1);
     let candidate = Candidate::new(root, Some(examined.game_from(index)[0]), &found.moves, found.score)?;
-    (candidate.gain() >= WORTH_SAYING).then_some(candidate)
+    candidate.explains(judged.mark).then_some(candidate)
 }
 
 /// The tactic of the best move that was not played, if the move played does not win as much all the same.
@@ -284,7 +292,7 @@ fn missed_candidate(examined: &Examination, index: usize, judged: &MoveReview) -
     let root = examined.position(index);
     let setup = examined.move_before(index);
     let candidate = Candidate::new(root, setup, &best.moves, best.score)?;
-    if candidate.gain() < WORTH_SAYING {
+    if !candidate.explains(judged.mark) {
         return None;
     }
     let played = cut(root, setup, &examined.played(index), before_move(examined.score(index + 1)))?;
@@ -318,11 +326,15 @@ pub(crate) fn moments(examined: &Examination, judged: &[MoveReview]) -> (Vec<Mom
         if let Some(found) = found(examined, index, judged) {
             said.found(examined, index, side, found);
         }
-        if let Some(missed) = missed_candidate(examined, index, judgement) {
+        let allowed = allowed_candidate(examined, index, judgement);
+        // What a move lets happen explains it better than what its best rival would have led up to.
+        let missed = missed_candidate(examined, index, judgement)
+            .filter(|missed| allowed.is_none() || missed.finding().ply == 1 || missed.tactic().is_mate());
+        if let Some(missed) = missed {
             said.missed(index, side, missed);
         }
-        if let Some(allowed) = allowed_candidate(examined, index, judgement) {
-            said.allowed(examined, index, side, allowed, judged.get(index + 1));
+        if let Some(allowed) = allowed {
+            said.allowed(examined, index, allowed, judged);
         }
     }
     (said.moments, said.counts)
@@ -357,9 +369,8 @@ impl Said {
     fn found(&mut self, examined: &Examination, index: usize, side: Color, found: Candidate) {
         let s = slot(side);
         // A mating attack that goes on is the same mate.
-        let goes_on = found.tactic().is_mate()
-            && index >= 2
-            && matches!(examined.score(index - 2), Score::Mate(n) if n > 0);
+        let goes_on =
+            found.tactic().is_mate() && index >= 2 && matches!(examined.score(index - 2), Score::Mate(n) if n > 0);
         let was_allowed = self.allowed.as_ref().is_some_and(|(at, allowed)| {
             *at + 1 == index && (allowed.line.moves[0] == found.line.moves[0] || allowed.says_the_same(&found))
         });
@@ -375,9 +386,12 @@ impl Said {
 
     fn missed(&mut self, index: usize, side: Color, missed: Candidate) {
         let s = slot(side);
-        let again = self.missed[s].as_ref().is_some_and(|(at, before)| index - at <= 4 && before.says_the_same(&missed));
-        let was_allowed =
-            self.allowed.as_ref().is_some_and(|(at, allowed)| at + 1 == index && allowed.line.moves[0] == missed.line.moves[0]);
+        let again =
+            self.missed[s].as_ref().is_some_and(|(at, before)| index - at <= 4 && before.says_the_same(&missed));
+        let was_allowed = self
+            .allowed
+            .as_ref()
+            .is_some_and(|(at, allowed)| at + 1 == index && allowed.line.moves[0] == missed.line.moves[0]);
         self.missed[s] = Some((index, missed.clone()));
         if again {
             return;
@@ -388,14 +402,9 @@ impl Said {
         }
     }
 
-    fn allowed(
-        &mut self,
-        examined: &Examination,
-        index: usize,
-        side: Color,
-        allowed: Candidate,
-        next: Option<&MoveReview>,
-    ) {
+    fn allowed(&mut self, examined: &Examination, index: usize, allowed: Candidate, judged: &[MoveReview]) {
+        let side = examined.position(index).turn();
+        let (mark, next) = (judged[index].mark, judged.get(index + 1));
         let taken = examined.game_from(index + 1).first() == Some(&allowed.line.moves[0]);
         let answer = match next {
             _ if taken => Answer::Found,
@@ -406,7 +415,8 @@ impl Said {
         let again = self.allowed.as_ref().is_some_and(|(at, before)| index - at <= 4 && before.says_the_same(&allowed));
         self.show(examined, index + 1, !side, &allowed.line);
         self.allowed = Some((index, allowed.clone()));
-        if threat && again {
+        // What stays where it was is worth a word only if that costs a lot.
+        if threat && (again || mark < Some(Mark::Mistake)) {
             return;
         }
         if !threat {

@@ -157,7 +157,12 @@ fn is_kept(before: &Game, after: &str) {
     }
     assert_eq!(seen.moves.len(), before.moves.len());
     assert_eq!(seen.outcome.as_deref(), Some(before.result.as_str()));
-    assert!(after.lines().filter(|line| !line.starts_with('[')).all(|line| line.chars().count() <= 80 || !line.contains(' ')));
+    assert!(
+        after
+            .lines()
+            .filter(|line| !line.starts_with('['))
+            .all(|line| line.chars().count() <= 80 || !line.contains(' '))
+    );
     let again = game(after);
     assert_eq!(again.line(), before.line());
     assert_eq!(again.start, before.start);
@@ -196,7 +201,10 @@ fn what_a_game_holds_survives_writing() {
     assert_eq!(before.tags[0].1, r#"A "quoted" \ event"#);
     assert_eq!(before.moves[0].after, [Item::Nag(1), Item::Comment("[%clk 0:05:00] good".into())]);
     let after = Writer::game(&before);
-    assert_eq!(game(&after).moves.iter().map(|m| &m.after).collect::<Vec<_>>(), before.moves.iter().map(|m| &m.after).collect::<Vec<_>>());
+    assert_eq!(
+        game(&after).moves.iter().map(|m| &m.after).collect::<Vec<_>>(),
+        before.moves.iter().map(|m| &m.after).collect::<Vec<_>>()
+    );
     assert_eq!(Writer::game(&game(&after)), after, "written again it is the same");
     let seen = seen(&after);
     assert_eq!((seen.variations, seen.moves.len()), (2, 18));
@@ -251,11 +259,14 @@ fn bad_games_are_read_as_far_as_they_can_be() {
 
     let of = |text: &str| troubles(text.as_bytes()).1;
     assert_eq!(of("1. e4 e5 2. Ke3 *"), ["move 2.: \"Ke3\" is not legal here (white to move)"]);
-    assert_eq!(of("1. Nf3 d5 2. Nc3 d4 3. Nb5 a6 4. Nd4 *"), ["move 4.: \"Nd4\" is ambiguous: f3d4 or b5d4"]);
+    assert_eq!(of("1. Nf3 a6 2. Nc3 a5 3. Nb5 a4 4. Nd4 *"), ["move 4.: \"Nd4\" is ambiguous: f3d4 or b5d4"]);
     assert_eq!(of("1. e4 e5"), ["move 2.: the result is missing after the moves, * is assumed"]);
     assert_eq!(of("[Result \"1-0\"]\n\n1. e4"), ["move 1...: the result is missing after the moves, 1-0 is assumed"]);
     assert_eq!(of("1. e4 1-0 e5"), ["move 1...: \"e5\" comes after the end of the game"]);
-    assert_eq!(of("[Variant \"Atomic\"]\n\n1. e4 *"), ["\"Atomic\" is a variant that Koga does not know (tag Variant)"]);
+    assert_eq!(
+        of("[Variant \"Atomic\"]\n\n1. e4 *"),
+        ["\"Atomic\" is a variant that Koga does not know (tag Variant)"]
+    );
     assert_eq!(
         of("[FEN \"8/8/8/8/8/8/8/8 w - - 0 1\"]\n\n*"),
         ["\"8/8/8/8/8/8/8/8\" is wrong in the tag FEN: the board is empty"]
@@ -268,7 +279,13 @@ fn bad_games_are_read_as_far_as_they_can_be() {
             "move 1...: the result is missing after the moves, * is assumed"
         ]
     );
-    assert_eq!(of("1. e4 (1. d4 d5 e5 *"), ["move 1...: \"(\" a variation is never closed", "move 1...: the result is missing after the moves, * is assumed"]);
+    assert_eq!(
+        of("1. e4 (1. d4 d5 e5 *"),
+        [
+            "move 1...: \"(\" a variation is never closed",
+            "move 1...: the result is missing after the moves, * is assumed"
+        ]
+    );
     assert_eq!(of("1. e4 e5 ) 2. d4 *"), ["move 2.: \")\" closes no variation"]);
     assert_eq!(of("[Event nonsense]\n\n1. e4 *"), ["\"[Event nonsense]\" is not a tag pair"]);
 }

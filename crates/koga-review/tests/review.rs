@@ -85,7 +85,10 @@ fn a_threat_that_was_there_is_overlooked_and_not_allowed() {
 
 #[test]
 fn quiet_and_forced_moves_get_silence() {
-    let review = reviewed("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O *", &settings(3_000));
+    let review = reviewed(
+        "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O *",
+        &settings(3_000),
+    );
     assert_eq!(labels(&review), []);
     assert!(render::text::game(&finished(&review), false).contains("Nothing to speak of."));
     // Black has one move.
@@ -95,7 +98,8 @@ fn quiet_and_forced_moves_get_silence() {
 
 #[test]
 fn exchanges_are_not_labels() {
-    let review = reviewed("1. e4 d5 2. exd5 Qxd5 3. Nc3 Qa5 4. d4 c6 5. Nf3 Bg4 6. Be2 Bxf3 7. Bxf3 Nf6 *", &settings(3_000));
+    let review =
+        reviewed("1. e4 d5 2. exd5 Qxd5 3. Nc3 Qa5 4. d4 c6 5. Nf3 Bg4 6. Be2 Bxf3 7. Bxf3 Nf6 *", &settings(3_000));
     assert_eq!(labels(&review), []);
 }
 
@@ -117,7 +121,11 @@ fn one_player_may_be_asked_for() {
     assert_eq!(of(Players::Named("ADA".into())).moments.len(), 1);
     assert_eq!(of(Players::Named("nobody".into())).moments.len(), 0);
     let black = of(Players::Named("bob".into()));
-    assert_eq!(labels(&black), [(4, Class::Found, Tactic::Checkmate)], "his own, since nobody spoke of what was allowed");
+    assert_eq!(
+        labels(&black),
+        [(4, Class::Found, Tactic::Checkmate)],
+        "his own, since nobody spoke of what was allowed"
+    );
 }
 
 fn finished(review: &Review) -> Reviewed {

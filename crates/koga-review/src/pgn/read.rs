@@ -60,14 +60,8 @@ pub fn read(raw: &RawGame) -> (Option<Game>, Vec<Trouble>) {
     let text = decode(&raw.bytes);
     let mut troubles = Vec::new();
     let (tags, movetext) = read_tags(&text, &mut troubles);
-    let mut game = Game {
-        tags,
-        start: Chess::new(),
-        opening: Vec::new(),
-        moves: Vec::new(),
-        result: "*".to_owned(),
-        rest: None,
-    };
+    let mut game =
+        Game { tags, start: Chess::new(), opening: Vec::new(), moves: Vec::new(), result: "*".to_owned(), rest: None };
     match start(&game) {
         Ok(start) => game.start = start,
         Err(trouble) => {
@@ -77,7 +71,11 @@ pub fn read(raw: &RawGame) -> (Option<Game>, Vec<Trouble>) {
     }
     read_moves(&mut game, movetext, &mut troubles);
     if raw.cut {
-        troubles.push(Trouble { place: None, token: None, message: "the game is too long, its end is left out".into() });
+        troubles.push(Trouble {
+            place: None,
+            token: None,
+            message: "the game is too long, its end is left out".into(),
+        });
     }
     (Some(game), troubles)
 }
@@ -146,7 +144,8 @@ fn tag(line: &str) -> Option<(String, String, usize)> {
 fn start(game: &Game) -> Result<Chess, Trouble> {
     let of_tag = |token: &str, message: String| Trouble { place: None, token: Some(shortened(token)), message };
     if let Some(variant) = game.tag("Variant") {
-        let plain: String = variant.to_lowercase().chars().filter(|c| c.is_alphanumeric() || "?-".contains(*c)).collect();
+        let plain: String =
+            variant.to_lowercase().chars().filter(|c| c.is_alphanumeric() || "?-".contains(*c)).collect();
         if !KNOWN_VARIANTS.contains(&plain.as_str()) {
             return Err(of_tag(variant, "is a variant that Koga does not know (tag Variant)".to_owned()));
         }
@@ -222,7 +221,12 @@ fn read_moves(game: &mut Game, movetext: &str, troubles: &mut Vec<Trouble>) {
                 }
                 Err(reason) => {
                     trouble(Some(word), reason.to_string());
-                    game.rest = Some(before.trim_start_matches(|c: char| c.is_whitespace() || ".…".contains(c)).trim_end().to_owned());
+                    game.rest = Some(
+                        before
+                            .trim_start_matches(|c: char| c.is_whitespace() || ".…".contains(c))
+                            .trim_end()
+                            .to_owned(),
+                    );
                     break;
                 }
             },

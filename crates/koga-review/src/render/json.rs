@@ -135,7 +135,11 @@ pub fn game(reviewed: &Reviewed) -> JsonGame {
         moments: moments(review, false),
         threats: moments(review, true),
         counts: review.map_or_else(BTreeMap::new, |review| {
-            ["white", "black"].into_iter().zip(&review.counts).map(|(side, counts)| (side, self::counts(counts))).collect()
+            ["white", "black"]
+                .into_iter()
+                .zip(&review.counts)
+                .map(|(side, counts)| (side, self::counts(counts)))
+                .collect()
         }),
         errors: reviewed.troubles.iter().map(trouble).collect(),
     }
@@ -218,4 +222,3 @@ fn fen(pos: &koga::shakmaty::Chess) -> String {
 fn rounded(percent: f64) -> f64 {
     (percent * 10.0).round() / 10.0
 }
-

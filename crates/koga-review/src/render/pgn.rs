@@ -3,12 +3,7 @@
 //! Words, marks and arrows stand where the board shows what they speak of: those of a tactic that was missed in the variation
 //! that has it, those of one that was allowed after the enemy's move.
 
-use koga::{
-    Finding, Line, Tactic, explain,
-    parse::san,
-    render::svg,
-    shakmaty::Position,
-};
+use koga::{Finding, Line, Tactic, explain, parse::san, render::svg, shakmaty::Position};
 
 use super::words::{answer, deed, eval, of_white, side};
 use crate::{
@@ -44,7 +39,9 @@ fn annotate(review: &Review, index: usize, after: &mut Vec<Item>) {
     let spoken = review.side.is_none_or(|side| side == turn);
     let of = |index: usize| review.moments.iter().filter(move |moment| moment.index == index);
     let mut comment = Vec::new();
-    let has = |after: &[Item], command: &str| after.iter().any(|item| matches!(item, Item::Comment(text) if text.contains(command)));
+    let has = |after: &[Item], command: &str| {
+        after.iter().any(|item| matches!(item, Item::Comment(text) if text.contains(command)))
+    };
     if !has(after, "[%eval ") {
         let over = review.subject.positions[index + 1].is_checkmate();
         let score = of_white(judged.score, turn);
@@ -81,7 +78,8 @@ fn annotate(review: &Review, index: usize, after: &mut Vec<Item>) {
             variations.push(variation(&moment.line, Some((moment.finding(), String::new()))));
         }
     }
-    let wants_better = spoken && judged.mark >= Some(Mark::Mistake) && !of(index).any(|moment| moment.class == Class::Missed);
+    let wants_better =
+        spoken && judged.mark >= Some(Mark::Mistake) && !of(index).any(|moment| moment.class == Class::Missed);
     if wants_better && let Some(line) = better(review, index, judged) {
         variations.push(variation(&line, None));
     }
@@ -199,4 +197,3 @@ fn commands(squares: &[String], arrows: &[String]) -> Vec<String> {
         .map(|(name, list)| format!("[%{name} {}]", list.join(",")))
         .collect()
 }
-

@@ -85,7 +85,8 @@ fn moment(review: &Review, moment: &Moment, colored: bool) -> String {
 fn other_mistakes(review: &Review) -> Vec<String> {
     let spoken_of = |index: usize| {
         review.moments.iter().any(|moment| {
-            moment.index == index || (moment.class == Class::Allowed && moment.index + 1 == index && moment.answer.is_some())
+            moment.index == index
+                || (moment.class == Class::Allowed && moment.index + 1 == index && moment.answer.is_some())
         })
     };
     let mistake = |(index, judged): (usize, &crate::MoveReview)| {

@@ -78,7 +78,9 @@ pub(super) fn answer(review: &Review, moment: &Moment) -> Option<String> {
 /// The score from White's side, as PGN comments have it: "0.31", "#-3".
 pub(super) fn eval(score: Score) -> String {
     match score {
-        Score::Cp(cp) => format!("{}{}.{:02}", if cp < 0 { "-" } else { "" }, cp.unsigned_abs() / 100, cp.unsigned_abs() % 100),
+        Score::Cp(cp) => {
+            format!("{}{}.{:02}", if cp < 0 { "-" } else { "" }, cp.unsigned_abs() / 100, cp.unsigned_abs() % 100)
+        }
         Score::Mate(n) => format!("#{n}"),
     }
 }
