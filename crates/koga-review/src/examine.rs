@@ -315,14 +315,14 @@ impl Subject {
         engine: &mut dyn Engine,
     ) -> Result<Option<PvLine>, EngineError> {
         let limits = Limits { lines: 1, root_moves: Vec::new(), ..limits.clone() };
-        let mut after =
-            |index: usize, limits: &Limits| engine.analyse_after(&self.positions[0], &self.line[..index], limits);
+        // Without the moves before: for a search a position that comes back is a draw, in a game it may come back once more.
+        let mut of = |index: usize, limits: &Limits| engine.analyse(&self.positions[index], limits);
         let found = match query {
-            Query::Base(index) => after(*index, &limits)?,
-            Query::Deep(index) => after(*index, &deeper(&limits))?,
+            Query::Base(index) => of(*index, &limits)?,
+            Query::Deep(index) => of(*index, &deeper(&limits))?,
             Query::Beside(index) => {
                 let others = self.positions[*index].legal_moves().into_iter().filter(|m| *m != self.line[*index]);
-                after(*index, &limits.with_root_moves(others))?
+                of(*index, &limits.with_root_moves(others))?
             }
             Query::Passed(index, m) => match passed(&self.positions[*index]) {
                 Some(pos) => engine.analyse(&pos, &limits.with_root_moves([*m]))?,

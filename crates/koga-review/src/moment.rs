@@ -344,6 +344,11 @@ pub(crate) fn moments(examined: &Examination, judged: &[MoveReview]) -> (Vec<Mom
 /// hangs by the mistake just made.
 fn found(examined: &Examination, index: usize, judged: &[MoveReview]) -> Option<Candidate> {
     let candidate = found_candidate(examined, index, &judged[index])?;
+    let m = examined.game_from(index)[0];
+    let takes_back = examined.move_before(index).is_some_and(|before| before.is_capture() && before.to() == m.to());
+    if takes_back && m.is_capture() && !candidate.tactic().is_mate() {
+        return None;
+    }
     let punishes = index > 0 && judged[index - 1].mark >= Some(Mark::Mistake);
     if candidate.tactic() == Tactic::HangingCapture && !punishes {
         return None;

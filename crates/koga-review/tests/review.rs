@@ -104,6 +104,14 @@ fn exchanges_are_not_labels() {
 }
 
 #[test]
+fn a_position_that_comes_back_is_no_blunder() {
+    // White shuffles with a won game; the third time would be a draw, the second is not.
+    let text = from("7k/8/5K2/6Q1/8/8/8/8 w - - 0 1", "1. Kf5 Kh7 2. Kf6 Kh8 3. Kf5 Kh7 4. Kf6 Kh8");
+    let review = reviewed(&text, &settings(3_000));
+    assert!(review.moves.iter().all(|judged| judged.mark.is_none()), "{:?}", review.moves);
+}
+
+#[test]
 fn the_end_of_the_game_has_a_score() {
     let review = reviewed("1. f3 e5 2. g4 Qh4# 0-1", &settings(2_000));
     assert_eq!(review.moves[3].score, Score::Mate(1));
