@@ -138,7 +138,7 @@ fn an_endless_search_is_stopped() {
             },
         )
         .unwrap();
-    assert!(stopper.join().unwrap().elapsed() < Duration::from_secs(1));
+    assert!(stopper.join().unwrap().elapsed() < Duration::from_secs(5));
     assert_eq!(lines.len(), 1);
 }
 

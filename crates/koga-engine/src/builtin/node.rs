@@ -5,8 +5,10 @@ use shakmaty::{
     PositionError, Square,
 };
 
-use super::eval::structure;
-use super::terms::{FULL_PHASE, Term, phase, random, term};
+use super::{
+    eval::structure,
+    terms::{FULL_PHASE, Term, phase, random, term},
+};
 
 /// A position with its key, its running evaluation and the men that give check.
 #[derive(Clone)]
@@ -59,6 +61,14 @@ impl Node {
             node.add(piece, sq);
         }
         node
+    }
+
+    /// The key under which the table knows the position: near the fifty-move draw the count of moves matters too.
+    pub(crate) fn table_key(&self) -> u64 {
+        match self.pos.halfmoves() {
+            few if few < 80 => self.key,
+            many => self.key ^ random(2000 + u64::from(many.min(100))),
+        }
     }
 
     pub(crate) fn is_check(&self) -> bool {
@@ -139,6 +149,8 @@ impl Node {
         let (mg, eg) = (self.mg + structure.mg, self.eg + structure.eg);
         let phase = self.phase.min(FULL_PHASE);
         let white = (mg * phase + eg * (FULL_PHASE - phase)) / FULL_PHASE;
+        // A dozen queens are still no mate.
+        let white = white.clamp(-MOST, MOST);
         TEMPO + self.pos.turn().fold_wb(white, -white)
     }
 
@@ -159,5 +171,31 @@ impl Node {
     }
 }
 
+/// No evaluation is beyond this, either way.
+const MOST: i32 = 20_000;
 /// What the right to move is worth.
 const TEMPO: i32 = 12;
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::{CastlingMode, fen::Fen};
+
+    use super::*;
+    use crate::builtin::MATE_BOUND;
+
+    #[test]
+    fn no_number_of_queens_looks_like_a_mate() {
+        for fen in [
+            "QQQQ4/QQQQ4/QQQQ4/QQQQ4/8/8/4P2K/5k2 b - - 0 1",
+            "qqqq4/qqqq4/qqqq4/qqqq4/8/8/4p2k/5K2 w - - 0 1",
+        ] {
+            let pos: Result<Chess, _> = fen
+                .parse::<Fen>()
+                .unwrap()
+                .into_position(CastlingMode::Standard);
+            let pos = pos.or_else(PositionError::ignore_too_much_material);
+            let score = Node::new(pos.expect("nothing else is wrong")).evaluate();
+            assert!(score.abs() > 10_000 && score.abs() < MATE_BOUND, "{score}");
+        }
+    }
+}

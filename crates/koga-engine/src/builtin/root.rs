@@ -26,7 +26,10 @@ pub(crate) fn search(
     moves: Vec<Move>,
     limits: &Limits,
 ) -> Vec<PvLine> {
-    table.prepare(limits.nodes);
+    let deadline = limits
+        .time
+        .and_then(|time| Instant::now().checked_add(time));
+    table.prepare(expected_nodes(limits));
     let root = Node::new(pos.clone());
     let path = before
         .iter()
@@ -34,9 +37,7 @@ pub(crate) fn search(
         .collect();
     let mut search = Search::new(table, path, stop.clone());
     search.most_nodes = limits.nodes.unwrap_or(u64::MAX);
-    search.deadline = limits
-        .time
-        .and_then(|time| Instant::now().checked_add(time));
+    search.deadline = deadline;
     search.path.push(root.key);
 
     let mut moves: Vec<RootMove> = moves
@@ -76,6 +77,7 @@ pub(crate) fn search(
         }
         lines = fresh;
         lines.sort_by_key(|line| std::cmp::Reverse(line.score));
+        moves[..wanted].sort_by_key(|root_move| -root_move.score);
         if search.stopped || lines.iter().all(|line| is_settled(line, depth)) {
             break;
         }
@@ -156,6 +158,19 @@ impl Search<'_> {
     }
 }
 
+/// How many nodes a search may come to visit, as a guess at the room it needs.
+fn expected_nodes(limits: &Limits) -> u64 {
+    const PER_MILLISECOND: u128 = 4_000;
+    let by_time = limits
+        .time
+        .map(|time| (time.as_millis() * PER_MILLISECOND) as u64);
+    by_time
+        .into_iter()
+        .chain(limits.nodes)
+        .min()
+        .unwrap_or(u64::MAX)
+}
+
 /// A score for a move without search.
 fn glance(child: &Node) -> i32 {
     match child.pos.legal_moves().is_empty() {
@@ -201,7 +216,7 @@ fn extend(moves: &mut Vec<Move>, root: &Node, search: &Search<'_>, depth: usize)
         }
         let Some(m) = search
             .table
-            .get(node.key)
+            .get(node.table_key())
             .and_then(|entry| entry.best(&node))
         else {
             return;

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use arrayvec::ArrayVec;
 use shakmaty::{Move, Position, Role};
 
 use super::{
@@ -13,6 +14,15 @@ use super::{
     terms::value,
 };
 use crate::StopHandle;
+
+/// Before any move has been tried.
+const NO_SCORE: i32 = -MATE - 1;
+/// What a ply of search is not expected to gain.
+const HOPELESS: i32 = 88;
+/// What a capture may lose, for each ply of depth, and still be tried.
+const LOSS: i32 = 150;
+/// What a capture is not expected to gain beyond its victim.
+const MARGIN: i32 = 200;
 
 /// Everything one search works with.
 pub(crate) struct Search<'t> {
@@ -65,18 +75,10 @@ impl<'t> Search<'t> {
             depth += 1;
         }
         if depth <= 0 {
-            return self.quiesce(node, alpha, beta, ply, 0);
+            return self.quiesce(node, alpha, beta, ply, true);
         }
-        let is_pv = beta - alpha > 1;
-        self.pv[ply].clear();
-        if self.count() {
-            return 0;
-        }
-        if self.is_draw(node) {
-            return 0;
-        }
-        if ply >= MOST_PLIES {
-            return node.evaluate();
+        if let Some(score) = self.enter(node, ply) {
+            return score;
         }
         // No line from here can be better than mate at once or worse than being mated already.
         alpha = alpha.max(ply as i32 - MATE);
@@ -85,85 +87,49 @@ impl<'t> Search<'t> {
             return alpha;
         }
 
-        let known = self.table.get(node.key).copied();
-        if let Some(score) = known
-            .and_then(|entry| entry.cutoff(depth, alpha, beta, ply))
-            .filter(|_| !is_pv)
-        {
+        let (is_pv, lower) = (beta - alpha > 1, alpha);
+        let known = self.table.get(node.table_key()).copied();
+        let cutoff = known.and_then(|entry| entry.cutoff(depth, alpha, beta, ply));
+        if let Some(score) = cutoff.filter(|_| !is_pv) {
             return score;
         }
         let best_known = known.and_then(|entry| entry.best(node));
-        let eval = node.evaluate();
-
-        if !is_pv && !in_check && beta.abs() < MATE_BOUND {
-            if depth <= 6 && eval - 85 * depth >= beta {
-                return eval;
-            }
-            let may_pass = depth >= 3 && eval >= beta && !passed && has_pieces(node);
-            if let Some(pass) = may_pass.then(|| node.pass()).flatten() {
-                self.path.push(node.key);
-                let reduced = depth - 3 - depth / 4;
-                let score = -self.search(&pass, -beta, 1 - beta, reduced, ply + 1, true);
-                self.path.pop();
-                if self.stopped {
-                    return 0;
-                }
-                if score >= beta {
-                    return if score > MATE_BOUND { beta } else { score };
-                }
-            }
+        let may_prune = !is_pv && !in_check;
+        let eval = if may_prune { node.evaluate() } else { 0 };
+        if may_prune && let Some(score) = self.prune(node, eval, beta, depth, ply, passed) {
+            return score;
         }
         if best_known.is_none() && depth >= 4 {
             depth -= 1;
         }
 
-        let us = node.pos.turn();
-        let killers = self.memory.killers(ply);
-        let mut picker = Picker::all(&self.waiting, best_known, killers);
-        let (mut best, mut best_move, lower) = (-MATE - 1, None, alpha);
+        let (mut best, mut best_move) = (NO_SCORE, None);
         let mut tried = 0;
-        let mut quiets_tried: [Option<Move>; 32] = [None; 32];
-        let mut quiets = 0;
+        let mut quiets = ArrayVec::<Move, 32>::new();
+        let mut picker = Picker::all(&self.waiting, best_known, self.memory.killers(ply));
         self.path.push(node.key);
         while let Some(m) = picker.next(node, &self.memory, &mut self.waiting) {
             let is_quiet = !m.is_capture() && m.promotion() != Some(Role::Queen);
             let child = node.play(m);
-            let prunable = !is_pv && !in_check && !child.is_check() && best > -MATE_BOUND;
-            if prunable && is_quiet && depth <= 5 {
-                let too_late = tried > 4 + depth * depth;
-                let hopeless = eval + 90 + 90 * depth <= alpha;
-                if too_late || hopeless {
+            // A side is not said to be mated before all its moves have been tried.
+            if may_prune && !child.is_check() && best > -MATE_BOUND {
+                let hopeless = eval + HOPELESS * (depth + 1) <= alpha || tried > 4 + depth * depth;
+                let loses = || !wins_at_least(&node.pos, m, -LOSS * depth);
+                if is_quiet && depth <= 5 && hopeless || picker.is_losing() && depth <= 4 && loses()
+                {
                     tried += 1;
                     continue;
                 }
             }
-            if prunable
-                && picker.is_losing()
-                && depth <= 4
-                && !wins_at_least(&node.pos, m, -150 * depth)
-            {
-                continue;
-            }
+            let may_reduce = depth >= 3 && !in_check && (is_quiet || picker.is_losing());
+            let reduced = match may_reduce && tried > 1 + i32::from(is_pv) {
+                true => self.reduction(m, node, &child, depth, tried, ply) - i32::from(is_pv),
+                false => 0,
+            };
 
-            let mut score = 0;
-            let mut full = tried == 0;
-            if tried > 0 {
-                let mut reduced = 0;
-                if depth >= 3
-                    && tried > 1 + i32::from(is_pv)
-                    && (is_quiet || picker.is_losing())
-                    && !in_check
-                {
-                    reduced =
-                        reduction(depth, tried) - i32::from(is_pv) - i32::from(child.is_check());
-                    if killers.contains(&Some(m)) {
-                        reduced -= 1;
-                    }
-                    if is_quiet {
-                        reduced -= self.memory.history(us, m) / 6000;
-                    }
-                    reduced = reduced.clamp(0, depth - 2);
-                }
+            // All but the first move only have to be shown to be no better.
+            let mut score = alpha + 1;
+            if tried > 0 && reduced > 0 {
                 score = -self.search(
                     &child,
                     -alpha - 1,
@@ -172,143 +138,189 @@ impl<'t> Search<'t> {
                     ply + 1,
                     false,
                 );
-                if reduced > 0 && score > alpha && !self.stopped {
-                    score = -self.search(&child, -alpha - 1, -alpha, depth - 1, ply + 1, false);
-                }
-                full = is_pv && score > alpha;
             }
-            if full && !self.stopped {
+            if tried > 0 && score > alpha {
+                score = -self.search(&child, -alpha - 1, -alpha, depth - 1, ply + 1, false);
+            }
+            if tried == 0 || is_pv && score > alpha {
                 score = -self.search(&child, -beta, -alpha, depth - 1, ply + 1, false);
             }
-            tried += 1;
             if self.stopped {
                 break;
             }
-            if score > best {
-                best = score;
-                if score > alpha {
-                    alpha = score;
-                    best_move = Some(m);
-                    if is_pv {
-                        self.extend_pv(m, ply);
-                    }
+            tried += 1;
+            best = best.max(score);
+            if score > alpha {
+                alpha = score;
+                best_move = Some(m);
+                if is_pv {
+                    self.extend_pv(m, ply);
                 }
                 if score >= beta {
                     if is_quiet {
-                        let before: Vec<Move> =
-                            quiets_tried[..quiets].iter().flatten().copied().collect();
-                        self.memory.learn(us, ply, depth, m, &before);
+                        self.memory.learn(node.pos.turn(), ply, depth, m, &quiets);
                     }
                     break;
                 }
             }
-            if is_quiet && quiets < quiets_tried.len() {
-                quiets_tried[quiets] = Some(m);
-                quiets += 1;
+            if is_quiet && !quiets.is_full() {
+                quiets.push(m);
             }
         }
         self.path.pop();
         picker.done(&mut self.waiting);
-        if self.stopped {
-            return 0;
-        }
-        if best == -MATE - 1 {
-            return if in_check { ply as i32 - MATE } else { 0 };
-        }
-        let bound = match best {
-            _ if best >= beta => Bound::Lower,
-            _ if best > lower => Bound::Exact,
-            _ => Bound::Upper,
-        };
-        self.table.put(node.key, best_move, best, depth, ply, bound);
-        best
+        self.leave(node, ply, depth, (lower, beta), best, best_move)
     }
 
-    /// The score once captures, and at first checks, have run their course.
-    fn quiesce(&mut self, node: &Node, mut alpha: i32, beta: i32, ply: usize, calm: usize) -> i32 {
-        self.pv[ply].clear();
-        if self.count() {
-            return 0;
-        }
-        if self.is_draw(node) {
-            return 0;
-        }
-        if ply >= MOST_PLIES {
-            return node.evaluate();
-        }
-        let is_pv = beta - alpha > 1;
-        let in_check = node.is_check();
-        let known = self.table.get(node.key).copied();
-        let wanted = if in_check { 0 } else { -(calm.min(1) as i32) };
-        if let Some(score) = known
-            .and_then(|entry| entry.cutoff(wanted, alpha, beta, ply))
-            .filter(|_| !is_pv)
-        {
+    /// The score once captures, and at `first` checks, have run their course.
+    fn quiesce(&mut self, node: &Node, mut alpha: i32, beta: i32, ply: usize, first: bool) -> i32 {
+        if let Some(score) = self.enter(node, ply) {
             return score;
         }
-        let lower = alpha;
-        let (mut best, mut best_move) = (-MATE - 1, None);
-        let eval = node.evaluate();
+        let (is_pv, lower) = (beta - alpha > 1, alpha);
+        let in_check = node.is_check();
+        let depth = if in_check || first { 0 } else { -1 };
+        let known = self.table.get(node.table_key()).copied();
+        let cutoff = known.and_then(|entry| entry.cutoff(depth, alpha, beta, ply));
+        if let Some(score) = cutoff.filter(|_| !is_pv) {
+            return score;
+        }
+        let (mut best, mut best_move) = (NO_SCORE, None);
         if !in_check {
-            best = eval;
+            if !has_pieces(node) && node.pos.legal_moves().is_empty() {
+                return 0;
+            }
+            best = node.evaluate();
             if best >= beta {
                 return best;
             }
             alpha = alpha.max(best);
         }
-        let checks = calm == 0 && !in_check;
-        let best_known = known
-            .and_then(|entry| entry.best(node))
-            .filter(|m| in_check || m.is_capture());
-        let mut picker = Picker::quiescent(&self.waiting, best_known, checks);
+        let eval = best;
+        let best_known = known.and_then(|entry| entry.best(node));
+        let best_known = best_known.filter(|m| in_check || m.is_capture());
+        let mut picker = Picker::quiescent(&self.waiting, best_known, first && !in_check);
         self.path.push(node.key);
         while let Some(m) = picker.next(node, &self.memory, &mut self.waiting) {
             if !in_check {
                 let gain = m.capture().map_or(0, value) + m.promotion().map_or(0, value);
-                let is_quiet = gain == 0;
-                if !is_quiet && eval + gain + 200 <= alpha {
-                    best = best.max(eval + gain + 200);
+                if gain > 0 && eval + gain + MARGIN <= alpha {
+                    best = best.max(eval + gain + MARGIN);
                     continue;
                 }
-                if is_quiet && !wins_at_least(&node.pos, m, 0) {
+                if gain == 0 && !wins_at_least(&node.pos, m, 0) {
                     continue;
                 }
             }
             let child = node.play(m);
-            let score = -self.quiesce(&child, -beta, -alpha, ply + 1, calm + 1);
+            let score = -self.quiesce(&child, -beta, -alpha, ply + 1, false);
             if self.stopped {
                 break;
             }
-            if score > best {
-                best = score;
-                if score > alpha {
-                    alpha = score;
-                    best_move = Some(m);
-                    if is_pv {
-                        self.extend_pv(m, ply);
-                    }
-                    if score >= beta {
-                        break;
-                    }
+            best = best.max(score);
+            if score > alpha {
+                alpha = score;
+                best_move = Some(m);
+                if is_pv {
+                    self.extend_pv(m, ply);
+                }
+                if score >= beta {
+                    break;
                 }
             }
         }
         self.path.pop();
         picker.done(&mut self.waiting);
+        self.leave(node, ply, depth, (lower, beta), best, best_move)
+    }
+
+    /// What every node begins with: its score if nothing is left to search.
+    fn enter(&mut self, node: &Node, ply: usize) -> Option<i32> {
+        self.pv[ply].clear();
+        if self.count() || self.is_draw(node) {
+            return Some(0);
+        }
+        (ply >= MOST_PLIES).then(|| node.evaluate())
+    }
+
+    /// What every node ends with: its score, which the table keeps.
+    fn leave(
+        &mut self,
+        node: &Node,
+        ply: usize,
+        depth: i32,
+        (alpha, beta): (i32, i32),
+        best: i32,
+        best_move: Option<Move>,
+    ) -> i32 {
         if self.stopped {
             return 0;
         }
-        if best == -MATE - 1 {
-            return ply as i32 - MATE;
+        if best == NO_SCORE {
+            return if node.is_check() {
+                ply as i32 - MATE
+            } else {
+                0
+            };
         }
         let bound = match best {
             _ if best >= beta => Bound::Lower,
-            _ if best > lower => Bound::Exact,
+            _ if best > alpha => Bound::Exact,
             _ => Bound::Upper,
         };
         self.table
-            .put(node.key, best_move, best, wanted, ply, bound);
+            .put(node.table_key(), best_move, best, depth, ply, bound);
         best
+    }
+
+    /// A score at least `beta` if the position is so good that its moves need not be tried: because of what it
+    /// is worth as it stands, or because even passing is good enough.
+    fn prune(
+        &mut self,
+        node: &Node,
+        eval: i32,
+        beta: i32,
+        depth: i32,
+        ply: usize,
+        passed: bool,
+    ) -> Option<i32> {
+        if beta.abs() >= MATE_BOUND || eval < beta {
+            return None;
+        }
+        if depth <= 6 && eval - HOPELESS * depth >= beta {
+            return Some(eval);
+        }
+        if depth < 3 || passed || !has_pieces(node) {
+            return None;
+        }
+        let pass = node.pass()?;
+        self.path.push(node.key);
+        let reduced = depth - 3 - depth / 4 - ((eval - beta) / 200).min(2);
+        let score = -self.search(&pass, -beta, 1 - beta, reduced, ply + 1, true);
+        self.path.pop();
+        // A mate after a pass is no mate.
+        (score >= beta || self.stopped).then_some(if score > MATE_BOUND { beta } else { score })
+    }
+
+    /// By how many plies to search a late move less deeply.
+    fn reduction(
+        &self,
+        m: Move,
+        node: &Node,
+        child: &Node,
+        depth: i32,
+        tried: i32,
+        ply: usize,
+    ) -> i32 {
+        let log = |n: i32| (n as u32 * n as u32).ilog2() as i32;
+        let mut reduced = (log(depth) * log(tried) + 4) / 9 - i32::from(child.is_check());
+        if self.memory.killers(ply).contains(&Some(m)) {
+            reduced -= 1;
+        }
+        if !m.is_capture() {
+            reduced -= self.memory.history(node.pos.turn(), m) / 6000;
+        }
+        reduced.min(depth - 2)
     }
 
     /// Counts a node and tells whether the search has to end.
@@ -371,10 +383,4 @@ impl<'t> Search<'t> {
 fn has_pieces(node: &Node) -> bool {
     let board = node.pos.board();
     (node.pos.us() & !board.pawns() & !board.kings()).any()
-}
-
-/// By how many plies to reduce the search of a late move.
-fn reduction(depth: i32, tried: i32) -> i32 {
-    let log = |n: i32| (n as u32 * n as u32).ilog2() as i32;
-    (log(depth) * log(tried) + 4) / 9
 }

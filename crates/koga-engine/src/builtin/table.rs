@@ -51,9 +51,9 @@ impl Table {
     }
 
     /// Forgets everything and makes room for a search of so many nodes: a small table stays in the cache.
-    pub(crate) fn prepare(&mut self, nodes: Option<u64>) {
-        let wanted = nodes.map_or(MOST_SLOTS, |n| n.min(MOST_SLOTS as u64) as usize);
-        self.slots = wanted.next_power_of_two().clamp(LEAST_SLOTS, MOST_SLOTS);
+    pub(crate) fn prepare(&mut self, nodes: u64) {
+        let wanted = nodes.min(MOST_SLOTS as u64) as usize;
+        self.slots = wanted.next_power_of_two().max(LEAST_SLOTS);
         if self.entries.len() < self.slots {
             self.entries.resize(self.slots, EMPTY);
         }
