@@ -30,5 +30,8 @@ fn main() -> ExitCode {
             }
         }
     }
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    let mut arguments = Arguments::from_args();
+    // Hundreds of lines that say `ok` tell nothing.
+    arguments.quiet = arguments.format.is_none();
+    libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -80,3 +80,18 @@ fn case_names_are_unique_and_titles_are_there() {
         assert!(!case.title.trim().is_empty(), "{tactic}/{} has no title", case.id);
     }
 }
+
+#[test]
+fn the_readme_shows_what_the_program_prints() {
+    let readme = include_str!("../../../README.md");
+    let fen = "3q2k1/3r4/pp3p1Q/2b1n3/P3N3/2P5/1P4PP/R6K w - - 1 25";
+    let request = |line: &str| koga_cli::explain::Request {
+        fen: fen.to_owned(),
+        line: Some(line.to_owned()),
+        ..Default::default()
+    };
+    let answer = koga_cli::explain::run(&request("Nxf6+ Qxf6 Qxf6")).expect("a legal line");
+    assert!(readme.contains(answer.trim_end()), "README.md should show:\n{answer}");
+    let refusal = koga_cli::explain::run(&request("Nxf6+ Qxf6 Qxg9")).expect_err("there is no g9");
+    assert!(readme.contains(refusal.trim_end()), "README.md should show:\n{refusal}");
+}

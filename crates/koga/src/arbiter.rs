@@ -1,6 +1,6 @@
 //! Rivals are weighed by what they win. What loses stays in the report, with the winner and the rule.
 
-use shakmaty::{Bitboard, Role, Square};
+use shakmaty::{Bitboard, Position, Role, Square};
 
 use crate::{
     line::Line,
@@ -35,9 +35,11 @@ pub struct Superseded {
 /// A mate beats what never mattered on the way to it.
 pub const R3: Rule = Rule { id: "R3", text: "The line ends in mate: its targets never mattered." };
 /// Fork against its rivals.
-pub const F10: Rule = Rule { id: "F10", text: "The rival on the same move wins more." };
+pub const F10: Rule =
+    Rule { id: "F10", text: "The rival on the same move wins more, or as much and says it more exactly." };
 /// Discovered attack against a pinned defender.
-pub const A8: Rule = Rule { id: "A8", text: "The rival on the same move wins more, or says it more exactly." };
+pub const A8: Rule =
+    Rule { id: "A8", text: "The rival on the same move wins more, or as much and says it more exactly." };
 /// The more specific tactic against the double attack.
 pub const D11: Rule = Rule { id: "D11", text: "The more specific tactic says the same." };
 /// The bigger tactic against the capture that makes it.
@@ -81,12 +83,19 @@ pub fn arbitrate(line: &Line, detections: Detections) -> Report {
         return Report { rejections, ..Report::default() };
     }
     findings.retain(|finding| {
-        let rule = if is_about_a_pawn(line, finding) { Some(R4) } else { is_passed_over(line, finding).then_some(R1) };
+        let rule = if is_passed_over(line, finding) { Some(R1) } else { is_about_a_pawn(line, finding).then_some(R4) };
         rejections.extend(rule.map(|rule| refused(finding, rule)));
         rule.is_none()
     });
-    let verdicts: Vec<Option<(Tactic, Rule)>> =
+    let mut verdicts: Vec<Option<(Tactic, Rule)>> =
         findings.iter().map(|finding| superseded_by(line, finding, &findings)).collect();
+    for index in 0..findings.len() {
+        if verdicts[index].is_none() && findings[index].tactic == Tactic::HangingCapture {
+            let standing = findings.iter().zip(&verdicts).filter(|(_, verdict)| verdict.is_none());
+            let winner = cashed_in(line, &findings[index], standing.map(|(finding, _)| finding));
+            verdicts[index] = winner.map(|winner| (winner, H3));
+        }
+    }
     let mut report = Report { rejections, ..Report::default() };
     for (finding, verdict) in findings.into_iter().zip(verdicts) {
         match verdict {
@@ -96,8 +105,8 @@ pub fn arbitrate(line: &Line, detections: Detections) -> Report {
         }
     }
     report.rejections.sort_by_key(|rejection| rejection.ply);
-    report.findings.sort_by_key(|finding| (finding.role, precedence(finding)));
-    report.superseded.sort_by_key(|lost| (lost.finding.ply, precedence(&lost.finding)));
+    report.findings.sort_by_key(|finding| (finding.role, precedence(line, finding)));
+    report.superseded.sort_by_key(|lost| (lost.finding.ply, precedence(line, &lost.finding)));
     report.headline = headline(&report.findings);
     report
 }
@@ -114,10 +123,12 @@ fn headline(findings: &[Finding]) -> Option<usize> {
 
 /// What the line pays before what it does not show before what it passes over; then the heavier, then the more specific,
 /// then the earlier. A sacrifice is only the price of something else.
-fn precedence(finding: &Finding) -> impl Ord + use<> {
+fn precedence(line: &Line, finding: &Finding) -> impl Ord + use<> {
     let relevance = match finding.won {
         _ if finding.tactic.is_mate() => 0,
         Some(won) if won > 0 => 1,
+        // Where the line ends here nothing could be shown: what is at stake counts in full.
+        None if finding.ply == line.len() => 1,
         None => 2,
         Some(_) => 3,
     };
@@ -139,6 +150,7 @@ fn is_about_a_pawn(line: &Line, finding: &Finding) -> bool {
         && finding.won.is_none_or(|won| won == 0)
         && finding.marked(Mark::Refuter).is_empty()
         && finding.marked(Mark::Mate).is_empty()
+        && !(finding.role == FindingRole::FollowUp && finding.won == Some(0) && chased_away(line, finding))
 }
 
 /// A fork or double attack on a later ply that the line does not cash in and that forced nothing (R1).
@@ -146,19 +158,16 @@ fn is_passed_over(line: &Line, finding: &Finding) -> bool {
     let applies = matches!(finding.tactic, Tactic::Fork | Tactic::DoubleAttack)
         && finding.role == FindingRole::FollowUp
         && finding.won == Some(0);
-    if !applies {
-        return false;
-    }
-    let after = &line.positions[finding.ply];
-    let board = shakmaty::Position::board(after);
-    let worth = |sq: &Square| board.role_at(*sq).map_or(0, value);
+    applies && !line.positions[finding.ply].is_check() && !chased_away(line, finding)
+}
+
+/// Whether the line's answer moves the heaviest target away, the king apart.
+fn chased_away(line: &Line, finding: &Finding) -> bool {
+    let board = line.positions[finding.ply].board();
+    let worth = |sq: &Square| board.role_at(*sq).filter(|role| *role != Role::King).map_or(0, value);
     let heaviest = finding.targets.iter().map(worth).max();
-    let moved_away = line
-        .moves
-        .get(finding.ply)
-        .and_then(|m| m.from())
-        .is_some_and(|from| finding.targets.contains(&from) && Some(worth(&from)) == heaviest);
-    !shakmaty::Position::is_check(after) && !moved_away
+    let leaver = line.moves.get(finding.ply).and_then(|m| m.from());
+    leaver.is_some_and(|from| finding.targets.contains(&from) && Some(worth(&from)) == heaviest)
 }
 
 /// A fork whose forker is taken and that the line shows winning nothing: with check it may still be weighed against rivals,
@@ -179,7 +188,7 @@ fn refused(finding: &Finding, rule: Rule) -> Rejection {
 fn superseded_by(line: &Line, finding: &Finding, all: &[Finding]) -> Option<(Tactic, Rule)> {
     let rivals = || all.iter().filter(|rival| rival.ply == finding.ply && rival.role != FindingRole::Enabling);
     let stronger = |tactics: &[Tactic]| {
-        rivals().filter(|rival| tactics.contains(&rival.tactic)).min_by_key(|rival| precedence(rival))
+        rivals().filter(|rival| tactics.contains(&rival.tactic)).min_by_key(|rival| precedence(line, rival))
     };
     let unpaid = finding.won.is_none_or(|won| won == 0);
     let mate = all.iter().find(|other| other.tactic.is_mate());
@@ -195,8 +204,11 @@ fn superseded_by(line: &Line, finding: &Finding, all: &[Finding]) -> Option<(Tac
         }
         Tactic::DoubleAttack => stronger(&SPECIFIC).map(|rival| (rival.tactic, D11)),
         Tactic::HangingCapture => {
+            if let Some(mate) = mate.filter(|mate| mate.ply == finding.ply) {
+                return Some((mate.tactic, R3));
+            }
             let same_move = stronger(&SPECIFIC).filter(|rival| rival.weight() >= finding.weight());
-            same_move.map(|rival| (rival.tactic, A7)).or_else(|| Some((cashed_in(line, finding, all)?, H3)))
+            same_move.map(|rival| (rival.tactic, A7))
         }
         Tactic::Pin => {
             let capture = rivals().find(|rival| {
@@ -212,9 +224,9 @@ fn superseded_by(line: &Line, finding: &Finding, all: &[Finding]) -> Option<(Tac
 const SPECIFIC: [Tactic; 3] = [Tactic::PinnedDefender, Tactic::DiscoveredAttack, Tactic::Fork];
 
 /// The earlier finding whose target this capture takes.
-fn cashed_in(line: &Line, capture: &Finding, all: &[Finding]) -> Option<Tactic> {
+fn cashed_in<'f>(line: &Line, capture: &Finding, standing: impl Iterator<Item = &'f Finding>) -> Option<Tactic> {
     let victim = line.origin(capture.targets[0], capture.ply - 1);
-    let earlier = all.iter().filter(|other| other.ply < capture.ply && other.role != FindingRole::Enabling);
+    let earlier = standing.filter(|other| other.ply < capture.ply && other.role != FindingRole::Enabling);
     earlier
         .filter(|other| other.tactic != Tactic::Sacrifice && other.tactic != Tactic::HangingCapture)
         .filter(|other| other.targets.iter().any(|sq| line.origin(*sq, other.ply) == victim))

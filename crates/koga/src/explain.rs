@@ -1,5 +1,7 @@
 //! Sentences: what a coach would say of a finding, and no more than the board proves.
 
+use shakmaty::Position;
+
 use crate::{
     Finding, Line, Rejection, Superseded, Tactic,
     material::Points,
@@ -25,18 +27,17 @@ pub fn finding(line: &Line, finding: &Finding) -> String {
 
 /// A finding that lost, and against what.
 pub fn superseded(line: &Line, lost: &Superseded) -> String {
-    format!(
-        "{} Superseded by the {} ({}). {}",
-        finding(line, &lost.finding),
-        title(lost.by),
-        lost.rule.id,
-        lost.rule.text
-    )
+    format!("{} {}", finding(line, &lost.finding), capitalized(&reason(lost)))
+}
+
+/// Against what a finding lost, and by which rule.
+pub fn reason(lost: &Superseded) -> String {
+    format!("superseded by the {} ({}). {}", title(lost.by), lost.rule.id, lost.rule.text)
 }
 
 /// A shape that was refused, and why.
 pub fn rejection(line: &Line, rejection: &Rejection) -> String {
-    let board = shakmaty::Position::board(&line.positions[rejection.ply]);
+    let board = line.positions[rejection.ply].board();
     let men: Vec<String> = rejection.squares.into_iter().map(|sq| man(board, sq)).collect();
     format!("{} ({})", rejection.rule.text, list(&men))
 }

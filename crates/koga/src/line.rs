@@ -1,5 +1,7 @@
 //! A root position and the line played from it.
 
+use std::sync::OnceLock;
+
 use shakmaty::{CastlingSide, Chess, Color, Move, Position, Role, Square};
 
 use crate::{
@@ -27,6 +29,7 @@ pub struct Line {
     pub moves: Vec<Move>,
     /// The enemy's move that led to the root, where it is known.
     pub setup: Option<Move>,
+    mates: OnceLock<bool>,
 }
 
 /// One ply of a line.
@@ -83,7 +86,8 @@ impl Line {
         setup: Option<Move>,
         moves: impl IntoIterator<Item = &'a str>,
     ) -> Result<Line, ParseError> {
-        let mut line = Line { positions: Vec::with_capacity(8), moves: Vec::with_capacity(8), setup };
+        let mut line =
+            Line { positions: Vec::with_capacity(8), moves: Vec::with_capacity(8), setup, mates: OnceLock::new() };
         let mut pos = root;
         for token in moves {
             let m = parse::parse_move(&pos, token).map_err(|reason| ParseError::Move {
@@ -133,7 +137,7 @@ impl Line {
 
     /// Whether the line ends in mate given by us.
     pub fn mates(&self) -> bool {
-        self.len() % 2 == 1 && self.end().is_checkmate()
+        *self.mates.get_or_init(|| self.len() % 2 == 1 && self.end().is_checkmate())
     }
 
     /// Our material minus theirs after the ply of that number (0: at the root).

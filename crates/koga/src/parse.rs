@@ -88,6 +88,7 @@ pub fn parse_fen(fen: &str) -> Result<Chess, ParseError> {
     let fen = fen.trim();
     let field = |n: usize| fen.split_ascii_whitespace().nth(n).map(str::to_owned);
     let error = |n: usize, reason: &str| ParseError::Fen { token: field(n), reason: reason.to_owned() };
+    let board_error = || error(0, "the board needs eight ranks of eight squares, from a8 to h1");
     if fen.is_empty() {
         return Err(ParseError::Fen { token: None, reason: "the position is empty".to_owned() });
     }
@@ -101,9 +102,7 @@ pub fn parse_fen(fen: &str) -> Result<Chess, ParseError> {
     });
     let setup = parsed
         .map_err(|err| match err {
-            ParseFenError::InvalidBoard | ParseFenError::InvalidPocket => {
-                error(0, "the board needs eight ranks of eight squares, from a8 to h1")
-            }
+            ParseFenError::InvalidBoard | ParseFenError::InvalidPocket => board_error(),
             ParseFenError::InvalidTurn => error(1, "the side to move must be w or b"),
             ParseFenError::InvalidCastling => error(2, "unreadable castling rights"),
             ParseFenError::InvalidEpSquare => error(3, "unreadable en passant square"),
@@ -114,6 +113,10 @@ pub fn parse_fen(fen: &str) -> Result<Chess, ParseError> {
         .into_setup();
     if field(1).is_none() && !fen.contains('_') {
         return Err(error(1, "the side to move is missing"));
+    }
+    // A ninth rank is read as the pocket of another variant.
+    if fen.split_ascii_whitespace().next().is_some_and(|board| board.split('/').count() > 8) {
+        return Err(board_error());
     }
     if setup.pockets.is_some() || setup.remaining_checks.is_some() {
         return Err(error(0, "this is a position of another chess variant"));
@@ -175,14 +178,14 @@ pub fn parse_move(pos: &Chess, token: &str) -> Result<Move, MoveError> {
     })
 }
 
-/// Splits the text of a line into its moves: move numbers and ellipses are passed over.
+/// Splits the text of a line into its moves: move numbers, ellipses and an `e.p.` that stands apart are passed over.
 ///
 /// ```
 /// let moves: Vec<&str> = koga::parse::moves_of("12. Nf6+ Kf8 13.Nxh7+! … Ke7").collect();
 /// assert_eq!(moves, ["Nf6+", "Kf8", "Nxh7+!", "Ke7"]);
 /// ```
 pub fn moves_of(line: &str) -> impl Iterator<Item = &str> {
-    line.split_whitespace().map(without_number).filter(|token| !token.is_empty())
+    line.split_whitespace().map(without_number).filter(|token| !matches!(*token, "" | "e.p." | "e.p" | "ep"))
 }
 
 /// The move in SAN with its check or mate sign.
@@ -207,7 +210,8 @@ fn uci_move(token: &[u8]) -> Option<UciMove> {
 /// The token without a move number before it: `12.Nf6` and `12...Nf6` become `Nf6`, `12.` nothing.
 fn without_number(token: &str) -> &str {
     let rest = token.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = rest.len() < token.len();
+    // `00` and `000` are castling.
+    let numbered = rest.len() < token.len() && !token.starts_with("00");
     if rest.starts_with(['.', '…']) || (numbered && rest.is_empty()) {
         rest.trim_start_matches(['.', '…'])
     } else {
@@ -226,7 +230,7 @@ fn clean(token: &str) -> String {
         "0-0-0" | "o-o-o" | "000" | "ooo" => return "O-O-O".to_owned(),
         _ => {}
     }
-    token
+    let mut san: String = token
         .chars()
         .filter_map(|c| match c {
             '♔' | '♚' => Some('K'),
@@ -238,5 +242,10 @@ fn clean(token: &str) -> String {
             '×' | ':' => Some('x'),
             _ => Some(c),
         })
-        .collect()
+        .collect();
+    // `e8Q` and `e8(Q)` for `e8=Q`.
+    if san.ends_with(['Q', 'R', 'B', 'N']) && san[..san.len() - 1].ends_with(['1', '8']) {
+        san.insert(san.len() - 1, '=');
+    }
+    san
 }

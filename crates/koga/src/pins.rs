@@ -18,8 +18,8 @@ pub struct Pin {
     pub absolute: bool,
 }
 
-/// A list of pins: more than a legal position holds.
-pub type Pins = ArrayVec<Pin, 64>;
+/// A list of pins: fifteen sliders have at most 120 lines.
+pub type Pins = ArrayVec<Pin, 128>;
 
 /// All pins by the sliders of `color`, absolute and relative: geometry and worth only.
 pub fn pins(men: &Men, color: Color) -> Pins {

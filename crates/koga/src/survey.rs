@@ -5,6 +5,7 @@ use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role, Square, atta
 
 use crate::{
     attacks::Men,
+    exchange::move_value,
     line::{Line, Ply, captured, moved},
     material::{Points, value},
 };
@@ -28,7 +29,9 @@ pub enum CashIn {
         /// What it brings: more than 0.
         won: Points,
     },
-    /// We took one for nothing, or could have taken one with profit and did not.
+    /// We take one, and the line gains nothing by it.
+    Taken,
+    /// We could have taken one with profit, and did not.
     PassedOver,
     /// The line ends before we could take one with profit.
     Open,
@@ -170,22 +173,37 @@ impl<'l> Survey<'l> {
     pub fn survives(&self) -> bool {
         match self.reply {
             Some(_) => self.refuter().is_none(),
-            None => self.loss(self.to) <= 0,
+            None => self.loss(self.to) <= 0 && !self.falls_en_passant(),
         }
+    }
+
+    /// Whether the moved piece is a pawn that the enemy takes in passing with profit.
+    fn falls_en_passant(&self) -> bool {
+        let double_step = self.role == Role::Pawn && self.from.distance(self.to) == 2;
+        double_step && self.after.en_passant_moves().iter().any(|m| move_value(self.after, *m) > 0)
     }
 
     /// Whether the move mates.
     pub fn is_mate(&self) -> bool {
-        self.reply.is_none() && self.checkers.any() && self.after.is_checkmate()
+        self.reply.is_none() && self.line.mates()
     }
 
     /// Whether the move takes back on the square where the enemy has just taken.
     pub fn is_recapture(&self) -> bool {
-        let previous = match self.ply {
+        self.captured.is_some() && self.previous().is_some_and(|m| m.is_capture() && m.to() == self.m.to())
+    }
+
+    /// The worth of what the enemy's last move took, as far as that move is known.
+    pub fn just_lost(&self) -> Points {
+        self.previous().and_then(captured).map_or(0, |(_, role)| value(role))
+    }
+
+    /// The enemy's move before this one, where it is known.
+    fn previous(&self) -> Option<Move> {
+        match self.ply {
             1 => self.line.setup,
             ply => Some(self.line.moves[ply - 2]),
-        };
-        self.captured.is_some() && previous.is_some_and(|m| m.is_capture() && m.to() == self.m.to())
+        }
     }
 
     /// What becomes of the men standing on `targets` after this ply. A target counts as taken where it stands, and
@@ -193,7 +211,7 @@ impl<'l> Survey<'l> {
     pub fn cash_in(&self, targets: Bitboard) -> CashIn {
         let mut standing = targets;
         let mut went: Option<Square> = None;
-        let mut could = false;
+        let (mut could, mut took) = (false, false);
         for number in self.ply + 1..=self.line.len() {
             let m = self.line.moves[number - 1];
             let taken = captured(m).map(|(sq, _)| sq);
@@ -201,7 +219,7 @@ impl<'l> Survey<'l> {
                 if taken.is_some_and(|sq| standing.contains(sq) || went == Some(sq)) {
                     match self.net(number) {
                         won if won > 0 => return CashIn::Won { number, won },
-                        _ => could = true,
+                        _ => took = true,
                     }
                 }
                 let before = Men::of(&self.line.positions[number - 1]);
@@ -219,7 +237,11 @@ impl<'l> Survey<'l> {
                 standing.discard(sq);
             }
         }
-        if could { CashIn::PassedOver } else { CashIn::Open }
+        match (took, could) {
+            (true, _) => CashIn::Taken,
+            (false, true) => CashIn::PassedOver,
+            (false, false) => CashIn::Open,
+        }
     }
 
     /// What the line shows won of the men standing on `targets`; 0 if one of them was taken for nothing or could have been taken
@@ -227,7 +249,7 @@ impl<'l> Survey<'l> {
     pub fn payoff(&self, targets: Bitboard) -> Option<Points> {
         match self.cash_in(targets) {
             CashIn::Won { won, .. } => Some(won),
-            CashIn::PassedOver => Some(0),
+            CashIn::Taken | CashIn::PassedOver => Some(0),
             CashIn::Open => None,
         }
     }

@@ -37,11 +37,19 @@ impl<'l> Words<'l> {
         man(self.survey.board, sq)
     }
 
-    /// "the king on g8 and the rook on e8", the most valuable first.
+    /// "the king on g8 and the pawns on e5 and h7", the most valuable first.
     pub(crate) fn men(&self, squares: impl IntoIterator<Item = Square>) -> String {
         let mut squares: Vec<Square> = squares.into_iter().collect();
-        squares.sort_by_key(|sq| -self.survey.value(*sq));
-        list(&squares.into_iter().map(|sq| self.man(sq)).collect::<Vec<_>>())
+        squares.sort_by_key(|sq| (-self.survey.value(*sq), self.survey.board.role_at(*sq)));
+        let role = |sq: &Square| self.survey.board.role_at(*sq);
+        let groups = squares.chunk_by(|a, b| role(a) == role(b)).map(|group| match (group, role(&group[0])) {
+            ([_, _, ..], Some(role)) => {
+                let squares: Vec<String> = group.iter().map(Square::to_string).collect();
+                format!("the {}s on {}", name(role), list(&squares))
+            }
+            _ => self.man(group[0]),
+        });
+        list(&groups.collect::<Vec<_>>())
     }
 
     /// What comes of the targets, as a sentence with a space before it; nothing where there is nothing to say.
@@ -52,6 +60,8 @@ impl<'l> Words<'l> {
                 let ply = s.line.ply(number).expect("the ply exists");
                 format!(" {} wins {} with {}.", self.us(), self.spoils(ply, won), ply.san())
             }
+            CashIn::Taken => String::new(),
+            CashIn::PassedOver if s.line.mates() => " The line goes on to mate.".to_owned(),
             CashIn::PassedOver => " The line does not cash it in.".to_owned(),
             CashIn::Open if s.reply.is_none() => match sure_gain(s.after) {
                 0 => String::new(),

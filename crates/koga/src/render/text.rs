@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
-use super::svg::diagram;
-use crate::{Finding, FindingRole, Line, Report, Tactic, explain, words};
+use shakmaty::Position;
 
-/// A board, the headline, and every finding with its role; then what was superseded, and why.
+use super::svg::diagram;
+use crate::{Finding, FindingRole, Line, Report, Superseded, Tactic, explain, words};
+
+/// A board, the line and the headline; then every other finding under its role, and what was superseded, and why.
 pub fn report(line: &Line, report: &Report, colored: bool) -> String {
     let mut out = diagram(line, report).text(colored);
     out.push('\n');
@@ -13,7 +15,14 @@ pub fn report(line: &Line, report: &Report, colored: bool) -> String {
     out.push('\n');
     match report.headline.map(|index| &report.findings[index]) {
         Some(headline) => {
-            let _ = writeln!(out, "{}", explain::finding(line, headline));
+            let name = words::capitalized(explain::title(headline.tactic));
+            let how = match headline.role {
+                FindingRole::Motif if headline.ply > 1 => "prepared by the sacrifice, with",
+                FindingRole::Motif => "made by",
+                _ => "later, with",
+            };
+            let place = place(line, headline.ply);
+            let _ = writeln!(out, "{name}, {how} {place}{}\n{}", stake(headline), explain::finding(line, headline));
         }
         None => {
             let _ = writeln!(out, "No tactic to speak of.");
@@ -23,24 +32,16 @@ pub fn report(line: &Line, report: &Report, colored: bool) -> String {
         let _ = writeln!(out, "{sum}");
     }
     for (role, title) in [
-        (FindingRole::Motif, "Made by the move"),
+        (FindingRole::Motif, "Also made or prepared by the move"),
         (FindingRole::FollowUp, "Later in the line"),
         (FindingRole::Enabling, "Already there, or supporting"),
     ] {
-        section(
-            &mut out,
-            title,
-            report.findings.iter().filter(|finding| finding.role == role).map(|finding| entry(line, finding)),
-        );
+        let others = report.findings.iter().enumerate();
+        let others = others.filter(|(index, finding)| finding.role == role && Some(*index) != report.headline);
+        section(&mut out, title, others.map(|(_, finding)| entry(line, finding)));
     }
-    section(
-        &mut out,
-        "Superseded",
-        report
-            .superseded
-            .iter()
-            .map(|lost| format!("{}: {}", at(line, &lost.finding), explain::superseded(line, lost))),
-    );
+    let superseded = |lost: &Superseded| format!("{}: {}", at(line, &lost.finding), explain::reason(lost));
+    section(&mut out, "Superseded", report.superseded.iter().map(superseded));
     out
 }
 
@@ -52,7 +53,7 @@ pub fn why_not(line: &Line, report: &Report, tactic: Tactic) -> String {
             writeln!(out, "Found, {}: {}: {}", finding.role.name(), at(line, finding), explain::finding(line, finding));
     }
     for lost in report.superseded.iter().filter(|lost| lost.finding.tactic == tactic) {
-        let _ = writeln!(out, "Superseded: {}: {}", at(line, &lost.finding), explain::superseded(line, lost));
+        let _ = writeln!(out, "Superseded, {}: {}", at(line, &lost.finding), explain::superseded(line, lost));
     }
     for rejection in report.rejections.iter().filter(|rejection| rejection.tactic == tactic) {
         let place = place(line, rejection.ply);
@@ -74,12 +75,16 @@ fn section(out: &mut String, title: &str, entries: impl Iterator<Item = String>)
 }
 
 fn entry(line: &Line, finding: &Finding) -> String {
-    let prize = match (finding.won, finding.prize) {
+    format!("{}{}: {}", at(line, finding), stake(finding), explain::finding(line, finding))
+}
+
+/// " [wins 5 points]" or " [5 points at stake]"; nothing where the points say nothing.
+fn stake(finding: &Finding) -> String {
+    match (finding.won, finding.prize) {
         (Some(won), _) if won > 0 => format!(" [wins {}]", words::points(won)),
         (None, Some(prize)) if prize > 0 => format!(" [{} at stake]", words::points(prize)),
         _ => String::new(),
-    };
-    format!("{}: {}{prize}", at(line, finding), explain::finding(line, finding))
+    }
 }
 
 /// "fork, 12.Nf6+".
@@ -91,8 +96,8 @@ fn at(line: &Line, finding: &Finding) -> String {
 fn place(line: &Line, ply: usize) -> String {
     line.ply(ply).map_or_else(String::new, |ply| {
         let pos = ply.before;
-        let dots = shakmaty::Position::turn(pos).fold_wb(".", "...");
-        format!("{}{dots}{}", shakmaty::Position::fullmoves(pos), ply.san())
+        let dots = pos.turn().fold_wb(".", "...");
+        format!("{}{dots}{}", pos.fullmoves(), ply.san())
     })
 }
 
@@ -101,7 +106,7 @@ pub fn moves(line: &Line) -> String {
     let mut out = String::new();
     for number in 1..=line.len() {
         let Some(ply) = line.ply(number) else { break };
-        let white = shakmaty::Position::turn(ply.before).is_white();
+        let white = ply.before.turn().is_white();
         if number > 1 {
             out.push(' ');
         }

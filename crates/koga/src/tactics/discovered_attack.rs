@@ -15,6 +15,7 @@
 //! - Taking the target would win nothing, or would have won as much without the slider, and the slider does
 //!   not take it where it stands (A4, A5).
 //! - The target is only ever captured elsewhere, because it took something there: a phantom (A6).
+//! - The line's answer takes the slider, and nothing is won (A10).
 //! - A fork or pinned defender on the same ply wins more (A8): superseded.
 //! - The move is castling (A2).
 //!
@@ -22,7 +23,7 @@
 //!
 //! Whether the target can leave with a threat of its own, or take the slider first, is left to the line.
 
-use shakmaty::{Bitboard, Position, Role, Square};
+use shakmaty::{Bitboard, Position, Role, Square, attacks::between};
 
 use crate::{
     line::{Line, captured, moved},
@@ -40,8 +41,10 @@ pub(super) const A6: Rule = Rule {
     text: "The uncovered piece falls elsewhere, since it had to take there: not won by the discovery.",
 };
 
+pub(super) const A10: Rule = Rule { id: "A10", text: "The line takes the slider at once, and nothing is won." };
+
 /// The rules by which a discovered attack is refused.
-pub(super) const RULES: &[Rule] = &[A4, A5, A6];
+pub(super) const RULES: &[Rule] = &[A4, A5, A6, A10];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     for &Discovery { slider, target } in &s.discoveries {
@@ -67,6 +70,12 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
             }
             finding.prize = Some(net);
             finding.won = s.payoff(Bitboard::from_square(target));
+            let slider_falls = s.reply.and_then(captured).is_some_and(|(sq, _)| sq == slider);
+            if slider_falls && finding.won.is_none_or(|won| won == 0) {
+                let squares = Bitboard::from_iter([slider, target, s.to]);
+                out.reject(Tactic::DiscoveredAttack, s.ply, A10, squares);
+                continue;
+            }
         }
         out.findings.push(finding);
     }
@@ -155,6 +164,10 @@ pub(super) fn explain(w: &Words) -> String {
 pub(super) fn opening(w: &Words) -> String {
     let s = &w.survey;
     let mover = s.before.board().role_at(s.from).map_or("piece", name);
-    let line = line_name(w.finding.piece, w.finding.targets[0]);
+    let (slider, target) = (w.finding.piece, w.finding.targets[0]);
+    let line = line_name(slider, target);
+    if let Some((taken, _)) = s.captured.filter(|(sq, _)| *sq != s.to && between(slider, target).contains(*sq)) {
+        return format!("taking the pawn on {taken} in passing opens {line} for {}", w.man(slider));
+    }
     format!("moving the {mover} to {} opens {line} for {}", s.to, w.man(w.finding.piece))
 }

@@ -28,13 +28,13 @@ use crate::{
     material::{PIECE, Points, value},
     mobility::{mates_in_one, passed},
     pins::pins,
-    survey::Survey,
+    survey::{CashIn, Survey},
     tactic::{Detections, Finding, Mark, Rule, Tactic},
     words::Words,
 };
 
 pub(super) const D6: Rule = Rule { id: "D6", text: "The mate is the capture of the attacked piece: one threat." };
-pub(super) const D8: Rule = Rule { id: "D8", text: "The attacking piece is taken and neither target is won." };
+pub(super) const D8: Rule = Rule { id: "D8", text: "The attacking piece is taken, and the line takes neither target." };
 pub(super) const D9: Rule = Rule { id: "D9", text: "The attacking piece may not take: it would expose its own king." };
 pub(super) const D10: Rule = Rule {
     id: "D10",
@@ -58,10 +58,13 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
             None => {}
         }
     }
+    if !check && attacked.is_empty() {
+        return;
+    }
     let (hanging, attacker) = newly_hanging(s, attacked);
     let mut threats = usize::from(check) + attacked.count() + hanging.count();
     let mut mate = None;
-    if threats == 1 && attacked.any() {
+    if threats == 1 && !check {
         match threatened_mate(s, attacked) {
             Mate::Separate(m) => mate = Some(m.to()),
             Mate::OnTarget => out.reject(Tactic::DoubleAttack, s.ply, D6, attacked.with(s.to)),
@@ -82,7 +85,8 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     finding.prize = Some(prize(s, victims, hanging, king.is_some()));
     finding.mark(Mark::Attacker, attacker);
     finding.mark(Mark::Mate, Bitboard::from_iter(mate));
-    if !s.survives() && finding.won.is_none_or(|won| won == 0) {
+    let won_later = matches!(s.cash_in(victims), CashIn::Won { .. } | CashIn::Taken);
+    if !s.survives() && !won_later {
         return out.reject(Tactic::DoubleAttack, s.ply, D8, victims.with(s.to));
     }
     out.findings.push(finding);
@@ -192,5 +196,7 @@ pub(super) fn explain(w: &Words) -> String {
     if left.any() {
         threats.push(format!("leaves {} hanging to {}", w.men(left), w.men(hands)));
     }
-    format!("{} {}: two threats at once.{}", w.man(s.to), crate::words::list(&threats), w.outcome(victims))
+    let count = victims.count() + usize::from(s.checkers.any()) + w.finding.marked(Mark::Mate).count();
+    let number = ["two", "two", "two", "three", "four"].get(count).copied().unwrap_or("many");
+    format!("{} {}: {number} threats at once.{}", w.man(s.to), crate::words::list(&threats), w.outcome(victims))
 }

@@ -12,7 +12,7 @@
 //!
 //! None.
 
-use super::discovered_attack::free_hand;
+use super::discovered_attack::{free_hand, role};
 use crate::{
     survey::Survey,
     tactic::{Detections, Finding, Mark, Rule, Tactic},
@@ -27,6 +27,7 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
         return;
     }
     let mut finding = Finding::new(Tactic::DoubleCheck, s.ply, s.to);
+    finding.role = role(s);
     finding.targets.push(s.king);
     finding.mark(Mark::Attacker, s.checkers.without(s.to));
     finding.prize = Some(free_hand(s));

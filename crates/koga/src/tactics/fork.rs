@@ -7,17 +7,17 @@
 //! (F2); pawns count when they are undefended. A guard that is itself a target is no guard, unless it is the
 //! king. A capture that opens the forker's own line makes what stands behind a new target (F5). A defended
 //! piece worth no more than the forker counts after all if the move adds an attacker that makes the exchange
-//! on its square pay, and it did not pay before (F6). The fork is real if it gives check or its forker survives
+//! on its square pay, and it did not pay before (F6). Beside a checked king and a piece, a pawn next to that king is not
+//! named (F12). The fork is real if it gives check or its forker survives
 //! the reply (F8); with check it may pay through the piece that takes the forker (F9).
 //!
 //! # Not reported when
 //!
 //! - The targets are defended and worth no more than the forker (F3).
 //! - The piece attacked them from its old square already (F4).
-//! - All but the checked king is a pawn beside it: the king's answer decides about that pawn (F12).
 //! - The forker is pinned and may not take them (F11).
 //! - The forker is simply taken and its line does not pay (F8). If the line shows that and wins no material,
-//!   the fork stays as supporting geometry: enabling, never the headline (F7).
+//!   the fork stays as supporting geometry: enabling, never the headline; an even exchange is not even that (F7).
 //! - Mate ends the line, or a discovered attack or pinned defender on the same ply wins more (F10): superseded.
 //! - It is passed over on a later ply without having forced anything (R1).
 //!
@@ -29,6 +29,7 @@
 use shakmaty::{Bitboard, Square, attacks::king_attacks};
 
 use crate::{
+    attacks::Men,
     material::{Points, value},
     survey::Survey,
     tactic::{Detections, Finding, FindingRole, Mark, Rule, Tactic},
@@ -38,15 +39,14 @@ use crate::{
 pub(super) const F3: Rule =
     Rule { id: "F3", text: "The attacked pieces are defended and worth no more than the piece that attacks them." };
 pub(super) const F4: Rule = Rule { id: "F4", text: "The piece attacked them from its old square already." };
+pub(super) const F7: Rule =
+    Rule { id: "F7", text: "The forking piece is exchanged for what it took, and the line wins nothing." };
 pub(super) const F8: Rule = Rule { id: "F8", text: "The forking piece can simply be taken." };
 pub(super) const F11: Rule =
     Rule { id: "F11", text: "The forking piece may not take them: it would expose its own king." };
 
-pub(super) const F12: Rule =
-    Rule { id: "F12", text: "Besides the king it attacks only pawns that are guarded, or that stand beside the king." };
-
 /// The rules by which a fork is refused.
-pub(super) const RULES: &[Rule] = &[F3, F4, F8, F11, F12];
+pub(super) const RULES: &[Rule] = &[F3, F4, F7, F8, F11];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     let attacked = s.attacks(s.to) & s.theirs;
@@ -63,22 +63,23 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     }
     let targets = targets(s, takeable);
     if !targets.more_than_one() {
-        let pawns_apart = takeable.without(s.king) & !s.board.pawns();
-        let rule = if s.checkers.contains(s.to) && pawns_apart.is_empty() { F12 } else { F3 };
-        return out.reject(Tactic::Fork, s.ply, rule, takeable.with(s.to));
+        return out.reject(Tactic::Fork, s.ply, F3, takeable.with(s.to));
     }
 
     let refuter = s.refuter();
     let mut finding = Finding::new(Tactic::Fork, s.ply, s.to);
     finding.targets.extend(targets);
     finding.won = s.payoff(targets | Bitboard::from_iter(refuter));
-    // A forker that is taken wins only what the line shows: the piece that took it.
-    finding.prize = Some(if refuter.is_some() { finding.won.unwrap_or(0) } else { prize(s, targets) });
+    // A forker that is taken wins only the piece that took it.
+    finding.prize = Some(if refuter.is_some() { finding.won.unwrap_or_else(|| retaken(s)) } else { prize(s, targets) });
     if let Some(refuter) = refuter {
         finding.mark(Mark::Refuter, Bitboard::from_square(refuter));
     }
-    let pays_anyway = finding.won > Some(0);
+    let pays_anyway = finding.won > Some(0) || (refuter.is_some() && finding.prize > Some(0));
     if refuter.is_some() && s.line.won() <= 0 && !s.line.mates() {
+        if s.captured.is_some_and(|(_, role)| value(role) >= value(s.role)) {
+            return out.reject(Tactic::Fork, s.ply, F7, targets.with(s.to));
+        }
         finding.role = FindingRole::Enabling;
     } else if !s.survives() && !pays_anyway && (s.checkers.is_empty() || refuter.is_none()) {
         return out.reject(Tactic::Fork, s.ply, F8, targets.with(s.to));
@@ -90,9 +91,7 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
 fn targets(s: &Survey, attacked: Bitboard) -> Bitboard {
     let mut targets = Bitboard::EMPTY;
     let mut doubtful = Bitboard::EMPTY;
-    let beside_checked_king =
-        if attacked.contains(s.king) { king_attacks(s.king) & s.board.pawns() } else { Bitboard::EMPTY };
-    for sq in attacked & !beside_checked_king {
+    for sq in attacked {
         let tips = || s.exchange(sq) > 0 && s.exchange_before(sq) <= 0;
         if s.value(sq) > value(s.role) || s.guards(sq, s.to).is_empty() || tips() {
             targets.add(sq);
@@ -103,12 +102,22 @@ fn targets(s: &Survey, attacked: Bitboard) -> Bitboard {
     // Guards that are targets themselves cannot save themselves and stay.
     loop {
         let busy = targets.without(s.king);
-        let Some(sq) = doubtful.into_iter().find(|sq| s.guards(*sq, s.to).is_subset(busy)) else {
-            return targets;
-        };
+        let Some(sq) = doubtful.into_iter().find(|sq| s.guards(*sq, s.to).is_subset(busy)) else { break };
         doubtful.discard(sq);
         targets.add(sq);
     }
+    // With more than the king at stake, a pawn beside it is not worth a word: the king's answer decides about it.
+    let beside_king = king_attacks(s.king) & s.board.pawns();
+    let without = targets & !beside_king;
+    if targets.contains(s.king) && without.more_than_one() { without } else { targets }
+}
+
+/// Where the line ends with the capture of the forker: what taking back there wins for it.
+fn retaken(s: &Survey) -> Points {
+    if s.line.len() > s.ply + 1 {
+        return 0;
+    }
+    (Men::of(s.line.end()).exchange(s.to, s.us) - value(s.role)).max(0)
 }
 
 /// What the fork wins if the most valuable target is saved; with check all but the king hang.

@@ -8,13 +8,15 @@
 //! # Not reported when
 //!
 //! - It is a recapture: the enemy has just taken there (H1).
-//! - The enemy gets it back at once in the line (H2).
+//! - The line's answer gets it back at once, there or elsewhere (H2).
 //! - A fork, discovered attack or pinned defender by the same move says it better (A7): superseded.
 //! - It cashes in what an earlier finding of the line won: superseded by that one.
 //!
 //! # Known gaps
 //!
 //! At the root the enemy's last move is known only if it is given; without it a recapture there looks like a capture.
+
+use shakmaty::Role;
 
 use crate::{
     exchange::move_value,
@@ -24,7 +26,7 @@ use crate::{
     words::{Words, name},
 };
 
-pub(super) const H1: Rule = Rule { id: "H1", text: "It takes back what was just lost: a recapture wins nothing." };
+pub(super) const H1: Rule = Rule { id: "H1", text: "It takes back where the enemy has just taken: a recapture." };
 pub(super) const H2: Rule = Rule { id: "H2", text: "The line gives back what the capture won." };
 
 /// The rules by which a hanging capture is refused.
@@ -42,8 +44,11 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     if s.is_recapture() {
         return out.reject(Tactic::HangingCapture, s.ply, H1, squares);
     }
-    let won = s.line.settled_balance(s.ply) - s.line.balance(s.ply - 1);
-    if won <= 0 {
+    let promoted = s.m.promotion().map_or(0, value) - s.m.promotion().map_or(0, |_| value(Role::Pawn));
+    let won = s.line.settled_balance(s.ply) - s.line.balance(s.ply - 1) - promoted;
+    let answered = s.line.ply(s.ply + 1).filter(|reply| reply.captured().is_some());
+    let left = answered.map_or(won, |reply| s.line.settled_balance(reply.number) - s.line.balance(s.ply - 1));
+    if won <= 0 || left <= 0 {
         return out.reject(Tactic::HangingCapture, s.ply, H2, squares);
     }
     let mut finding = Finding::new(Tactic::HangingCapture, s.ply, s.to);

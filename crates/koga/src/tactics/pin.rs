@@ -10,6 +10,7 @@
 //!
 //! # Not reported when
 //!
+//! - The slider is pinned itself and could not take the rear piece (P2).
 //! - Taking the rear piece would be an even trade at best: it is defended and the slider is worth as much (P3).
 //! - The pinned man is a pawn that no other piece of ours attacks (P4).
 //! - The slider gives check right now: it is busy with the king (P5).
@@ -33,6 +34,7 @@ use crate::{
     words::Words,
 };
 
+pub(super) const P2: Rule = Rule { id: "P2", text: "The slider is pinned itself and could not take the piece behind." };
 pub(super) const P3: Rule =
     Rule { id: "P3", text: "Taking the piece behind would be an even trade at best: it is defended." };
 pub(super) const P4: Rule = Rule { id: "P4", text: "A pinned pawn that no other piece attacks." };
@@ -45,7 +47,7 @@ pub(super) const P10: Rule = Rule {
 };
 
 /// The rules by which a pin is refused.
-pub(super) const RULES: &[Rule] = &[P3, P4, P5, P9, P10];
+pub(super) const RULES: &[Rule] = &[P2, P3, P4, P5, P9, P10];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     for pin in pins(&s.men, s.us) {
@@ -86,6 +88,9 @@ fn refusal(s: &Survey, pin: &Pin) -> Option<Rule> {
         if others.is_empty() {
             return Some(P4);
         }
+    }
+    if !pin.absolute && !s.again.without(pin.pinned).is_legal_capture(pin.pinner, pin.rear, s.us) {
+        return Some(P2);
     }
     let even_trade = || s.again.without(pin.pinned).defenders(pin.rear, pin.pinner, s.them).any();
     (!pin.absolute && s.value(pin.pinner) >= s.value(pin.rear) && even_trade()).then_some(P3)

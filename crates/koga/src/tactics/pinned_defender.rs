@@ -8,7 +8,7 @@
 //! # Not reported when
 //!
 //! - A defender may take back after all: it is not pinned, or may capture along the pin line (N1).
-//! - The line wins nothing in the end (N2).
+//! - The line gives it back, or it only takes back what was just lost (N2).
 //! - A fork or discovered attack on the same ply wins more (A8): superseded.
 //!
 //! # Known gaps
@@ -16,6 +16,7 @@
 //! Defenders pinned only to a queen or rook are not counted: they may legally take back.
 
 use crate::{
+    material::value,
     pins::pinned_to_king,
     survey::Survey,
     tactic::{Detections, Finding, Mark, Rule, Tactic},
@@ -23,7 +24,7 @@ use crate::{
 };
 
 pub(super) const N1: Rule = Rule { id: "N1", text: "A defender is pinned, but another man may take back." };
-pub(super) const N2: Rule = Rule { id: "N2", text: "The defenders are pinned, but the line wins nothing by it." };
+pub(super) const N2: Rule = Rule { id: "N2", text: "The defenders are pinned, but nothing is won by it." };
 
 /// The rules by which a capture with a pinned defender is refused.
 pub(super) const RULES: &[Rule] = &[N1, N2];
@@ -45,9 +46,9 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     let mut finding = Finding::new(Tactic::PinnedDefender, s.ply, s.to);
     finding.targets.push(s.to);
     finding.mark(Mark::Defender, pinned);
-    finding.prize = Some(crate::material::value(role));
+    finding.prize = Some(value(role));
     finding.won = Some((s.line.settled_balance(s.ply) - s.line.balance(s.ply - 1)).max(0));
-    if finding.won == Some(0) || (s.is_recapture() && s.line.won() <= 0) {
+    if finding.won == Some(0) || (s.is_recapture() && value(role) <= s.just_lost()) {
         return out.reject(Tactic::PinnedDefender, s.ply, N2, squares);
     }
     out.findings.push(finding);

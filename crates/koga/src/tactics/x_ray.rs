@@ -35,7 +35,7 @@ use crate::{
     attacks::{Men, moves_along},
     survey::Survey,
     tactic::{Detections, Finding, Kind, Mark, Rule, Tactic},
-    words::{Words, name},
+    words::Words,
 };
 
 pub(super) const X6: Rule =
@@ -201,7 +201,7 @@ fn sandwich(s: &Survey, out: &mut Detections) {
 }
 
 pub(super) fn explain(w: &Words) -> String {
-    let (s, f) = (&w.survey, w.finding);
+    let f = w.finding;
     let (slider, square) = (w.man(f.piece), f.targets[0]);
     let shield = f.marked(Mark::Shield).first().map_or_else(String::new, |sq| w.man(sq));
     match f.kind {
@@ -213,17 +213,12 @@ pub(super) fn explain(w: &Words) -> String {
                 w.outcome(Bitboard::from_square(square))
             )
         }
-        Some(Kind::Defence) => format!(
-            "{slider} defends {square} through {shield}: if it takes there, the {} takes back.",
-            piece_name(s, f.piece)
-        ),
+        Some(Kind::Defence) => {
+            format!("{slider} defends {square} through {shield}: if that takes there, {slider} takes back.")
+        }
         Some(Kind::SupportMate) => {
             format!("{slider} works through {square}, where {shield} takes back, and completes the mate.")
         }
         _ => format!("{slider} stands behind {shield} and takes on {square} through the square that it leaves."),
     }
-}
-
-fn piece_name(s: &Survey, sq: Square) -> &'static str {
-    s.board.role_at(sq).map_or("piece", name)
 }

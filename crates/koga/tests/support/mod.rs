@@ -7,6 +7,7 @@ pub mod mirror;
 pub mod puzzles;
 pub mod random;
 pub mod slow;
+pub mod truths;
 
 use koga::shakmaty::{Chess, EnPassantMode, fen::Fen};
 

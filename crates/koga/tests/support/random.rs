@@ -2,7 +2,10 @@
 
 use koga::{
     Line,
-    shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, File, Move, Piece, Position, Rank, Role, Setup, Square},
+    shakmaty::{
+        Bitboard, Board, CastlingMode, Chess, Color, File, Move, Piece, Position, Rank, Role, Setup, Square,
+        uci::UciMove,
+    },
 };
 
 /// Whatever makes choices.
@@ -201,7 +204,10 @@ fn choose(choices: &mut impl Choices, pos: &Chess) -> Option<Move> {
         Move::Normal { role: Role::Pawn, from, to, .. } => from.distance(to) == 2,
         _ => m.is_en_passant(),
     };
+    let en_passant = |m: &Move| m.is_en_passant();
     let preferred: Vec<Move> = match choices.below(6) {
+        // Rare, so played half of the time that it can be.
+        0..3 if legal.iter().any(en_passant) => legal.iter().copied().filter(en_passant).collect(),
         0 | 1 => legal.iter().copied().filter(lively).collect(),
         2 => legal.iter().copied().filter(checks).collect(),
         3 => legal.iter().copied().filter(steps_twice).collect(),
@@ -233,11 +239,10 @@ pub fn line(choices: &mut impl Choices, longest: usize) -> Line {
 
 /// The line of those legal moves.
 pub fn from_moves(root: Chess, setup: Option<Move>, moves: Vec<Move>) -> Line {
-    let mut positions = vec![root];
-    for m in &moves {
-        let mut pos = positions[positions.len() - 1].clone();
-        pos.play_unchecked(*m);
-        positions.push(pos);
-    }
-    Line { positions, moves, setup }
+    // A castling king that takes its rook: what every mode understands.
+    let tokens: Vec<String> =
+        moves.iter().map(|m| UciMove::from_move(*m, CastlingMode::Chess960).to_string()).collect();
+    let line = Line::from_root(root, setup, tokens.iter().map(String::as_str)).expect("the moves are legal");
+    assert_eq!(line.moves, moves, "every move reads back as it was");
+    line
 }
