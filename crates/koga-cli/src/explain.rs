@@ -44,6 +44,8 @@ pub struct Request {
     pub colored: bool,
     /// Lines that the engine is asked for; 0 counts as 1.
     pub multipv: usize,
+    /// The engine that finds the line where none is given.
+    pub engine: EngineArgs,
 }
 
 /// What the program prints for a request. Where no line is given, the engine finds it.
@@ -51,9 +53,9 @@ pub struct Request {
 /// # Errors
 ///
 /// A message for the user, with the place at fault pointed at.
-pub fn run(request: &Request, engine: &EngineArgs) -> Result<String, String> {
+pub fn run(request: &Request) -> Result<String, String> {
     if request.line.is_none() {
-        return by_engine(request, engine);
+        return by_engine(request);
     }
     let line = parse(request)?;
     let report = analyze(&line);
@@ -119,14 +121,14 @@ fn over(root: &Chess) -> String {
     format!("there is no move in the position: it is {how}")
 }
 
-fn by_engine(request: &Request, args: &EngineArgs) -> Result<String, String> {
+fn by_engine(request: &Request) -> Result<String, String> {
     let root = parse::parse_fen(&request.fen).map_err(|err| point_at(&err, &request.fen, "", false))?;
     if root.legal_moves().is_empty() {
         return Err(over(&root));
     }
     let candidate = request.candidate.as_deref().map(|text| candidate(&root, text, &request.fen)).transpose()?;
-    let mut engine = args.open().map_err(|err| err.to_string())?;
-    let limits = args.limits(DEFAULT_NODES);
+    let mut engine = request.engine.open().map_err(|err| err.to_string())?;
+    let limits = request.engine.limits(DEFAULT_NODES);
     let mut search = |pos: &Chess, limits: &Limits| engine.analyse(pos, limits).map_err(|err| err.to_string());
     let mut lines = Vec::new();
     match candidate {

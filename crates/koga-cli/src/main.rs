@@ -137,8 +137,9 @@ fn explain(args: ExplainArgs, out: &mut impl Write) -> io::Result<ExitCode> {
         why_not: args.why_not,
         colored: args.color.is_wanted(),
         multipv: args.multipv.into(),
+        engine: args.engine,
     };
-    match explain::run(&request, &args.engine) {
+    match explain::run(&request) {
         Ok(text) => out.write_all(text.as_bytes()).map(|()| ExitCode::SUCCESS),
         Err(message) => {
             eprintln!("koga: {message}");

@@ -227,14 +227,7 @@ pub fn cut(root: &Chess, setup: Option<Move>, moves: &[Move], score: Score) -> O
         Score::Mate(n) => (2 * n.unsigned_abs() as usize).max(LONGEST_LINE),
         Score::Cp(_) => LONGEST_LINE,
     };
-    let mut line = Line { positions: vec![root.clone()], moves: Vec::new(), setup };
-    for m in moves.iter().take(most) {
-        let mut next = line.end().clone();
-        next.play_unchecked(*m);
-        line.positions.push(next);
-        line.moves.push(*m);
-    }
-    (!line.moves.is_empty()).then_some(line)
+    Line::of_moves(root.clone(), setup, moves.iter().take(most).copied())
 }
 
 /// The tactic that a line pays: the headline, or else the weightiest finding that the line cashes in. Sacrifices are only the

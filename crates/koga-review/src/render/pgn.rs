@@ -122,13 +122,8 @@ fn add_comment(after: &mut Vec<Item>, words: &str) {
 /// The best line in place of a move, where the move is not the best.
 pub(super) fn better(review: &Review, index: usize, judged: &MoveReview) -> Option<Line> {
     let root = &review.subject.positions[index];
-    let mut line = crate::cut(root, None, &judged.best, judged.best_score)?;
-    if line.moves.first() == Some(&review.game.moves[index].m) {
-        return None;
-    }
-    line.moves.truncate(SHORT);
-    line.positions.truncate(SHORT + 1);
-    Some(line)
+    let line = Line::of_moves(root.clone(), None, judged.best.iter().take(SHORT).copied())?;
+    (line.moves[0] != review.game.moves[index].m).then_some(line)
 }
 
 /// A line as a variation, with the marks and words of its tactic after the move that makes it.
