@@ -54,7 +54,8 @@ pub struct Request {
 ///
 /// A message for the user, with the place at fault pointed at.
 pub fn run(request: &Request) -> Result<String, String> {
-    if request.line.is_none() {
+    let moves_given = request.candidate.as_deref().map_or(0, |text| parse::moves_of(text).count());
+    if request.line.is_none() && moves_given < 2 {
         return by_engine(request);
     }
     let line = parse(request)?;
@@ -123,10 +124,10 @@ fn over(root: &Chess) -> String {
 
 fn by_engine(request: &Request) -> Result<String, String> {
     let root = parse::parse_fen(&request.fen).map_err(|err| point_at(&err, &request.fen, "", false))?;
+    let candidate = request.candidate.as_deref().map(|text| candidate(&root, text, &request.fen)).transpose()?;
     if root.legal_moves().is_empty() {
         return Err(over(&root));
     }
-    let candidate = request.candidate.as_deref().map(|text| candidate(&root, text, &request.fen)).transpose()?;
     let mut engine = request.engine.open().map_err(|err| err.to_string())?;
     let limits = request.engine.limits(DEFAULT_NODES);
     let mut search = |pos: &Chess, limits: &Limits| engine.analyse(pos, limits).map_err(|err| err.to_string());
