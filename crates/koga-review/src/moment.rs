@@ -289,7 +289,7 @@ fn missed_candidate(examined: &Examination, index: usize, judged: &MoveReview) -
         return None;
     }
     let played = cut(root, setup, &examined.played(index), before_move(examined.score(index + 1)))?;
-    if gain(&played) >= candidate.gain() {
+    if gain(&played) + WORTH_SAYING > candidate.gain() {
         return None;
     }
     let later = analyze(&played).findings.into_iter().any(|finding| {
