@@ -8,3 +8,4 @@ pub mod explain;
 pub mod jsonl;
 pub mod pages;
 pub mod review;
+pub mod tag;

@@ -15,6 +15,7 @@ use koga_cli::{
     explain::{self, Format, Request},
     jsonl, pages,
     review::{self, Ending, Failure, ReviewArgs},
+    tag,
 };
 
 /// Says why a chess move is good: names the tactics of a position, a move and a line.
@@ -46,6 +47,8 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         color: Color,
     },
+    /// Tag millions of puzzles, requests or evaluations.
+    Tag(tag::Args),
 }
 
 #[derive(clap::Args)]
@@ -102,6 +105,9 @@ impl Color {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Command::Tag(args) = cli.command {
+        return tag::run(args, &mut Cli::command());
+    }
     let mut out = io::stdout().lock();
     let done = match cli.command {
         Command::Explain(args) if args.jsonl => {
@@ -109,6 +115,7 @@ fn main() -> ExitCode {
         }
         Command::Explain(args) => explain(args, &mut out),
         Command::Review { args, color } => review(&args, color.is_wanted(), &mut out),
+        Command::Tag(_) => unreachable!("it writes for itself"),
         Command::Tactics { name, color } => {
             let text = name.map_or_else(pages::index, |tactic| pages::terminal(tactic, color.is_wanted()));
             out.write_all(text.as_bytes()).map(|()| ExitCode::SUCCESS)

@@ -96,23 +96,11 @@ impl fmt::Display for EngineError {
             EngineError::NotStarted { engine, reason } => {
                 write!(f, "engine {engine} could not be started: {reason}")
             }
-            EngineError::Exited {
-                engine,
-                during,
-                status,
-            } => {
+            EngineError::Exited { engine, during, status } => {
                 write!(f, "engine {engine} ended during {during} ({status})")
             }
-            EngineError::TimedOut {
-                engine,
-                during,
-                after,
-            } => {
-                write!(
-                    f,
-                    "engine {engine} gave no answer to {during} within {:.1} s",
-                    after.as_secs_f64()
-                )
+            EngineError::TimedOut { engine, during, after } => {
+                write!(f, "engine {engine} gave no answer to {during} within {:.1} s", after.as_secs_f64())
             }
             EngineError::Flooded { engine, during } => {
                 write!(f, "engine {engine} wrote without end during {during}")

@@ -47,12 +47,7 @@ pub trait Engine {
     /// # Errors
     ///
     /// [`EngineError`] if a move played or a root move is illegal, or if an external engine fails.
-    fn analyse_after(
-        &mut self,
-        start: &Chess,
-        played: &[Move],
-        limits: &Limits,
-    ) -> Result<Vec<PvLine>, EngineError>;
+    fn analyse_after(&mut self, start: &Chess, played: &[Move], limits: &Limits) -> Result<Vec<PvLine>, EngineError>;
 
     /// The best lines of a position of which nothing earlier is known: see [`Engine::analyse_after`].
     ///
@@ -72,10 +67,7 @@ pub trait Engine {
 /// # Errors
 ///
 /// [`EngineError`] if the program is missing or does not answer as a UCI engine.
-pub fn open(
-    program: Option<&str>,
-    options: &UciOptions,
-) -> Result<Box<dyn Engine + Send>, EngineError> {
+pub fn open(program: Option<&str>, options: &UciOptions) -> Result<Box<dyn Engine + Send>, EngineError> {
     match program {
         None => Ok(Box::new(BuiltIn::new())),
         Some(program) => Ok(Box::new(Uci::start(program, options)?)),
@@ -88,10 +80,7 @@ fn replay(start: &Chess, played: &[Move], limits: &Limits) -> Result<Vec<Chess>,
     let mut positions = vec![start.clone()];
     for (index, m) in played.iter().enumerate() {
         let next = positions[index].clone().play(*m);
-        positions.push(next.map_err(|_| EngineError::IllegalPlayed {
-            ply: index + 1,
-            m: *m,
-        })?);
+        positions.push(next.map_err(|_| EngineError::IllegalPlayed { ply: index + 1, m: *m })?);
     }
     let pos = positions.last().expect("the start is there");
     match limits.root_moves.iter().find(|m| !pos.is_legal(**m)) {

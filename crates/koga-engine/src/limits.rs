@@ -31,41 +31,24 @@ pub struct Limits {
 impl Default for Limits {
     /// One line, 200,000 nodes: a tenth of a second or so with the built-in engine.
     fn default() -> Limits {
-        Limits {
-            nodes: Some(200_000),
-            depth: None,
-            time: None,
-            lines: 1,
-            root_moves: Vec::new(),
-        }
+        Limits { nodes: Some(200_000), depth: None, time: None, lines: 1, root_moves: Vec::new() }
     }
 }
 
 impl Limits {
     /// One line within so many nodes.
     pub fn nodes(nodes: u64) -> Limits {
-        Limits {
-            nodes: Some(nodes),
-            ..Limits::default()
-        }
+        Limits { nodes: Some(nodes), ..Limits::default() }
     }
 
     /// One line so many plies deep, however many nodes that takes.
     pub fn depth(depth: u32) -> Limits {
-        Limits {
-            nodes: None,
-            depth: Some(depth),
-            ..Limits::default()
-        }
+        Limits { nodes: None, depth: Some(depth), ..Limits::default() }
     }
 
     /// One line within a time.
     pub fn time(time: Duration) -> Limits {
-        Limits {
-            nodes: None,
-            time: Some(time),
-            ..Limits::default()
-        }
+        Limits { nodes: None, time: Some(time), ..Limits::default() }
     }
 
     /// These limits with another number of lines.
@@ -77,10 +60,7 @@ impl Limits {
     /// These limits for some first moves only.
     #[must_use]
     pub fn with_root_moves(self, root_moves: impl IntoIterator<Item = Move>) -> Limits {
-        Limits {
-            root_moves: root_moves.into_iter().collect(),
-            ..self
-        }
+        Limits { root_moves: root_moves.into_iter().collect(), ..self }
     }
 }
 
@@ -137,12 +117,7 @@ impl fmt::Display for Score {
         match self {
             Score::Cp(cp) => {
                 let sign = if *cp < 0 { '-' } else { '+' };
-                write!(
-                    f,
-                    "{sign}{}.{:02}",
-                    cp.unsigned_abs() / 100,
-                    cp.unsigned_abs() % 100
-                )
+                write!(f, "{sign}{}.{:02}", cp.unsigned_abs() / 100, cp.unsigned_abs() % 100)
             }
             Score::Mate(n) => write!(f, "#{n}"),
         }

@@ -11,9 +11,7 @@ use shakmaty::{CastlingMode, Chess, Move, Position, PositionError, fen::Fen, uci
 fn position(fen: &str) -> Chess {
     let fen: Fen = fen.parse().unwrap();
     let pos = fen.into_position(CastlingMode::Chess960);
-    pos.or_else(PositionError::ignore_too_much_material)
-        .map_err(|_| "a bad position")
-        .unwrap()
+    pos.or_else(PositionError::ignore_too_much_material).map_err(|_| "a bad position").unwrap()
 }
 
 fn best(fen: &str, nodes: u64) -> PvLine {
@@ -30,17 +28,12 @@ fn analyse(pos: &Chess, limits: &Limits) -> Vec<PvLine> {
 fn check(pos: &Chess, line: &PvLine) {
     let mut end = pos.clone();
     for m in &line.moves {
-        end = end
-            .play(*m)
-            .unwrap_or_else(|_| panic!("{m} of {line:?} is illegal"));
+        end = end.play(*m).unwrap_or_else(|_| panic!("{m} of {line:?} is illegal"));
     }
     assert!(!line.moves.is_empty());
     if let Score::Mate(n) = line.score {
         assert!(end.is_checkmate(), "{line:?} does not mate");
-        assert_eq!(
-            line.moves.len() as i32,
-            if n > 0 { 2 * n - 1 } else { -2 * n }
-        );
+        assert_eq!(line.moves.len() as i32, if n > 0 { 2 * n - 1 } else { -2 * n });
     }
 }
 
@@ -80,10 +73,7 @@ fn is_mated_within(pos: &Chess, n: i32) -> bool {
 fn mates_are_found_with_their_exact_length() {
     for (fen, n) in [
         ("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", 1),
-        (
-            "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4",
-            1,
-        ),
+        ("r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4", 1),
         ("3k4/1P1B4/3K4/p7/P1p4P/8/8/2q5 w - - 0 86", 1),
         ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 2),
         ("6k1/pp4p1/2p5/2bp4/8/P5Pb/1P3rrP/2BRRN1K b - - 0 1", 2),
@@ -101,10 +91,7 @@ fn mates_are_found_with_their_exact_length() {
         let pos = position(fen);
         let line = best(fen, 200_000);
         assert_eq!(line.score, Score::Mate(n), "{fen}: {line:?}");
-        assert!(
-            mates_within(&pos, n.min(3)) == (n <= 3) && !mates_within(&pos, n - 1),
-            "{fen}"
-        );
+        assert!(mates_within(&pos, n.min(3)) == (n <= 3) && !mates_within(&pos, n - 1), "{fen}");
         // The other side sees it coming.
         if n > 1 {
             let after = pos.play(line.moves[0]).unwrap();
@@ -137,24 +124,14 @@ fn a_lost_side_draws_by_repetition() {
 fn a_third_occurrence_in_the_game_is_a_draw() {
     // Black, a rook down, can bring about the first position for the third time.
     let start = position("k7/7p/8/8/8/8/1R6/K7 w - - 0 1");
-    let (played, pos) = play(
-        &start,
-        &["b2c2", "a8b8", "c2b2", "b8a8", "b2c2", "a8b8", "c2b2"],
-    );
-    let back = pos
-        .legal_moves()
-        .into_iter()
-        .find(|m| m.to_string() == "Kb8-a8")
-        .unwrap();
+    let (played, pos) = play(&start, &["b2c2", "a8b8", "c2b2", "b8a8", "b2c2", "a8b8", "c2b2"]);
+    let back = pos.legal_moves().into_iter().find(|m| m.to_string() == "Kb8-a8").unwrap();
     let limits = Limits::nodes(20_000).with_root_moves([back]);
     let mut engine = BuiltIn::new();
     let after_the_game = engine.analyse_after(&start, &played, &limits).unwrap();
     assert_eq!(after_the_game[0].score, Score::Cp(0));
     let out_of_nowhere = engine.analyse(&pos, &limits).unwrap();
-    assert!(
-        out_of_nowhere[0].score < Score::Cp(-300),
-        "{out_of_nowhere:?}"
-    );
+    assert!(out_of_nowhere[0].score < Score::Cp(-300), "{out_of_nowhere:?}");
 }
 
 #[test]
@@ -173,15 +150,9 @@ fn the_fifty_move_rule_draws_unless_a_move_mates() {
 
 #[test]
 fn bare_boards_are_drawn() {
-    assert_eq!(
-        best("8/8/4k3/8/8/3KB3/8/8 w - - 0 1", 5_000).score,
-        Score::Cp(0)
-    );
+    assert_eq!(best("8/8/4k3/8/8/3KB3/8/8 w - - 0 1", 5_000).score, Score::Cp(0));
     // Taking the last rook leaves too little to mate.
-    assert_eq!(
-        best("8/8/8/8/8/2k5/1r6/K1B5 w - - 0 1", 5_000).score,
-        Score::Cp(0)
-    );
+    assert_eq!(best("8/8/8/8/8/2k5/1r6/K1B5 w - - 0 1", 5_000).score, Score::Cp(0));
 }
 
 #[test]
@@ -199,11 +170,7 @@ fn several_lines_are_ordered_and_start_differently() {
                 assert!(pair[0].score >= pair[1].score, "{lines:?}");
             }
             for (index, line) in lines.iter().enumerate() {
-                assert!(
-                    lines[..index]
-                        .iter()
-                        .all(|other| other.moves[0] != line.moves[0])
-                );
+                assert!(lines[..index].iter().all(|other| other.moves[0] != line.moves[0]));
             }
         }
         let all = analyse(&pos, &Limits::nodes(20_000).with_lines(500));
@@ -222,17 +189,9 @@ fn the_first_of_several_lines_is_the_best_line() {
 #[test]
 fn only_the_root_moves_given_are_considered() {
     let pos = position("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1");
-    let wanted: Vec<Move> = pos
-        .legal_moves()
-        .into_iter()
-        .filter(|m| ["Ke1-e2", "Ra1-a2"].contains(&m.to_string().as_str()))
-        .collect();
-    let lines = analyse(
-        &pos,
-        &Limits::nodes(5_000)
-            .with_root_moves(wanted.clone())
-            .with_lines(9),
-    );
+    let wanted: Vec<Move> =
+        pos.legal_moves().into_iter().filter(|m| ["Ke1-e2", "Ra1-a2"].contains(&m.to_string().as_str())).collect();
+    let lines = analyse(&pos, &Limits::nodes(5_000).with_root_moves(wanted.clone()).with_lines(9));
     assert_eq!(lines.len(), 2);
     assert!(lines.iter().all(|line| wanted.contains(&line.moves[0])));
 }
@@ -240,18 +199,11 @@ fn only_the_root_moves_given_are_considered() {
 #[test]
 fn illegal_questions_are_errors() {
     let pos = Chess::new();
-    let m = Move::EnPassant {
-        from: shakmaty::Square::E5,
-        to: shakmaty::Square::D6,
-    };
+    let m = Move::EnPassant { from: shakmaty::Square::E5, to: shakmaty::Square::D6 };
     let mut engine = BuiltIn::new();
-    let error = engine
-        .analyse(&pos, &Limits::default().with_root_moves([m]))
-        .unwrap_err();
+    let error = engine.analyse(&pos, &Limits::default().with_root_moves([m])).unwrap_err();
     assert_eq!(error, EngineError::IllegalRootMove { m });
-    let error = engine
-        .analyse_after(&pos, &[m], &Limits::default())
-        .unwrap_err();
+    let error = engine.analyse_after(&pos, &[m], &Limits::default()).unwrap_err();
     assert_eq!(error.to_string(), "ply 1: e5xd6 is illegal");
 }
 
@@ -264,9 +216,7 @@ fn equal_node_limits_give_equal_lines() {
     ];
     let ask = move |engine: &mut BuiltIn, lines: usize| -> Vec<Vec<PvLine>> {
         let limits = Limits::nodes(20_000).with_lines(lines);
-        fens.iter()
-            .map(|fen| engine.analyse(&position(fen), &limits).unwrap())
-            .collect()
+        fens.iter().map(|fen| engine.analyse(&position(fen), &limits).unwrap()).collect()
     };
     let mut engine = BuiltIn::new();
     let first = (ask(&mut engine, 1), ask(&mut engine, 3));
@@ -274,9 +224,7 @@ fn equal_node_limits_give_equal_lines() {
     let elsewhere = thread::spawn(move || {
         let mut engine = BuiltIn::new();
         // A big search before must not leave a trace.
-        engine
-            .analyse(&Chess::new(), &Limits::nodes(150_000))
-            .unwrap();
+        engine.analyse(&Chess::new(), &Limits::nodes(150_000)).unwrap();
         let second = ask(&mut engine, 3);
         (ask(&mut engine, 1), second)
     });
@@ -308,10 +256,7 @@ fn a_search_stops_at_once() {
             handle.stop();
             Instant::now()
         });
-        let endless = Limits {
-            nodes: None,
-            ..Limits::default()
-        };
+        let endless = Limits { nodes: None, ..Limits::default() };
         let lines = engine.analyse(&pos, &endless).unwrap();
         check(&pos, &lines[0]);
         stopper.join().unwrap().elapsed() < Duration::from_millis(30)
@@ -327,10 +272,7 @@ fn an_engine_stays_stopped_until_told_otherwise() {
     check(&Chess::new(), &lines[0]);
     assert!(lines[0].depth < 30);
     engine.stop_handle().reset();
-    assert_eq!(
-        engine.analyse(&Chess::new(), &Limits::depth(4)).unwrap()[0].depth,
-        4
-    );
+    assert_eq!(engine.analyse(&Chess::new(), &Limits::depth(4)).unwrap()[0].depth, 4);
 }
 
 #[test]
@@ -348,9 +290,7 @@ fn a_time_limit_is_kept() {
 fn lines_are_legal_in_random_positions() {
     let mut state = 7_u64;
     let mut random = |below: usize| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % below
     };
     let mut engine = BuiltIn::new();
@@ -366,9 +306,7 @@ fn lines_are_legal_in_random_positions() {
             pos.play_unchecked(m);
         }
         let limits = Limits::nodes(2_000).with_lines(1 + game % 3);
-        let lines = engine
-            .analyse_after(&Chess::new(), &played, &limits)
-            .unwrap();
+        let lines = engine.analyse_after(&Chess::new(), &played, &limits).unwrap();
         assert_eq!(lines.len(), pos.legal_moves().len().min(1 + game % 3));
         for line in &lines {
             check(&pos, line);
@@ -383,28 +321,19 @@ fn the_line_is_as_long_as_the_search_is_deep() {
         "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10",
     ] {
         let line = best(fen, 50_000);
-        assert!(
-            line.depth >= 6 && line.moves.len() + 1 >= line.depth as usize,
-            "{line:?}"
-        );
+        assert!(line.depth >= 6 && line.moves.len() + 1 >= line.depth as usize, "{line:?}");
     }
 }
 
 #[test]
 fn lines_do_not_walk_in_circles() {
-    for fen in [
-        "8/8/4k3/3p4/3P4/4K3/8/8 w - - 0 1",
-        "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1",
-    ] {
+    for fen in ["8/8/4k3/3p4/3P4/4K3/8/8 w - - 0 1", "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"] {
         let line = best(fen, 50_000);
         let mut pos = position(fen);
         let mut seen = vec![pos.clone()];
         for (index, m) in line.moves.iter().enumerate() {
             pos.play_unchecked(*m);
-            assert!(
-                !seen.contains(&pos) || index + 1 == line.moves.len(),
-                "{line:?}"
-            );
+            assert!(!seen.contains(&pos) || index + 1 == line.moves.len(), "{line:?}");
             seen.push(pos.clone());
         }
     }
@@ -415,14 +344,8 @@ fn one_legal_move_is_a_line_and_none_is_no_line() {
     let only = position("k7/8/8/8/8/8/1r6/K7 w - - 0 1");
     assert_eq!(only.legal_moves().len(), 1);
     let lines = analyse(&only, &Limits::nodes(5_000).with_lines(3));
-    assert_eq!(
-        (lines.len(), lines[0].moves[0].to_string()),
-        (1, "Ka1xb2".to_owned())
-    );
-    for fen in [
-        "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1",
-        "R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1",
-    ] {
+    assert_eq!((lines.len(), lines[0].moves[0].to_string()), (1, "Ka1xb2".to_owned()));
+    for fen in ["7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1"] {
         assert_eq!(analyse(&position(fen), &Limits::nodes(5_000)), []);
     }
 }
@@ -431,20 +354,12 @@ fn one_legal_move_is_a_line_and_none_is_no_line() {
 fn chess960_castling_is_played() {
     // The king goes from f1 to g1, the rook from h1 to f1.
     let pos = position("4k3/8/8/8/8/8/PPP1P1P1/5K1R w H - 0 1");
-    let castle = pos
-        .legal_moves()
-        .into_iter()
-        .find(|m| m.is_castle())
-        .unwrap();
+    let castle = pos.legal_moves().into_iter().find(|m| m.is_castle()).unwrap();
     let lines = analyse(&pos, &Limits::nodes(5_000).with_root_moves([castle]));
     assert_eq!(lines[0].moves[0], castle);
     for number in [0, 17, 518, 959] {
         let board = shakmaty::Board::chess960(number);
-        let setup = shakmaty::Setup {
-            castling_rights: board.rooks(),
-            board,
-            ..shakmaty::Setup::initial()
-        };
+        let setup = shakmaty::Setup { castling_rights: board.rooks(), board, ..shakmaty::Setup::initial() };
         let pos: Chess = setup.position(CastlingMode::Chess960).unwrap();
         analyse(&pos, &Limits::nodes(10_000).with_lines(2));
     }
@@ -453,10 +368,7 @@ fn chess960_castling_is_played() {
 #[test]
 fn many_queens_do_no_harm() {
     let pos = position("R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1");
-    assert_eq!(
-        analyse(&pos, &Limits::nodes(20_000))[0].score,
-        Score::Mate(1)
-    );
+    assert_eq!(analyse(&pos, &Limits::nodes(20_000))[0].score, Score::Mate(1));
     let pos = position("qqqqkqqq/qqqqqqqq/8/8/8/8/QQQQQQQQ/QQQQKQQQ w - - 0 1");
     analyse(&pos, &Limits::nodes(20_000));
 }

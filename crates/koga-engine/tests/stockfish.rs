@@ -10,11 +10,7 @@ use koga_engine::{Engine, EngineError, Limits, Score, Uci, UciOptions};
 use shakmaty::{CastlingMode, Chess, Position, fen::Fen};
 
 fn stockfish() -> Option<Uci> {
-    let options = UciOptions {
-        threads: Some(1),
-        hash: Some(16),
-        ..UciOptions::default()
-    };
+    let options = UciOptions { threads: Some(1), hash: Some(16), ..UciOptions::default() };
     match Uci::start("stockfish", &options) {
         Ok(uci) => Some(uci),
         Err(EngineError::NotFound { .. }) => {
@@ -40,16 +36,10 @@ fn mates_and_several_lines() {
     };
     assert!(engine.name().starts_with("Stockfish"));
     let pos = position("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", CastlingMode::Standard);
-    let lines = engine
-        .analyse(&pos, &Limits::depth(10).with_lines(3))
-        .unwrap();
+    let lines = engine.analyse(&pos, &Limits::depth(10).with_lines(3)).unwrap();
     assert_eq!(lines.len(), 3);
     assert_eq!(lines[0].score, Score::Mate(1));
-    assert!(
-        lines
-            .windows(2)
-            .all(|pair| pair[0].score >= pair[1].score && pair[0].moves[0] != pair[1].moves[0])
-    );
+    assert!(lines.windows(2).all(|pair| pair[0].score >= pair[1].score && pair[0].moves[0] != pair[1].moves[0]));
     let again = engine.analyse(&pos, &Limits::depth(8)).unwrap();
     assert_eq!(again.len(), 1);
 }
@@ -59,11 +49,7 @@ fn equal_node_limits_give_equal_lines() {
     let Some(mut engine) = stockfish() else {
         return;
     };
-    let ask = |engine: &mut Uci| {
-        engine
-            .analyse(&Chess::new(), &Limits::nodes(20_000))
-            .unwrap()
-    };
+    let ask = |engine: &mut Uci| engine.analyse(&Chess::new(), &Limits::nodes(20_000)).unwrap();
     let first = ask(&mut engine);
     assert_eq!(first, ask(&mut engine));
     assert!(first[0].moves.len() > 1);
@@ -75,14 +61,8 @@ fn root_moves_and_games_are_sent() {
         return;
     };
     let pos = Chess::new();
-    let m = pos
-        .legal_moves()
-        .into_iter()
-        .find(|m| m.to_string() == "a2-a3")
-        .unwrap();
-    let lines = engine
-        .analyse(&pos, &Limits::depth(6).with_root_moves([m]))
-        .unwrap();
+    let m = pos.legal_moves().into_iter().find(|m| m.to_string() == "a2-a3").unwrap();
+    let lines = engine.analyse(&pos, &Limits::depth(6).with_root_moves([m])).unwrap();
     assert_eq!(lines[0].moves[0], m);
     let lines = engine.analyse_after(&pos, &[m], &Limits::depth(6)).unwrap();
     assert!(pos.play(m).unwrap().is_legal(lines[0].moves[0]));
@@ -94,27 +74,12 @@ fn chess960_castling_goes_there_and_back() {
         return;
     };
     let pos = position("4k3/8/8/8/8/8/8/RK6 w A - 0 1", CastlingMode::Chess960);
-    let castle = pos
-        .legal_moves()
-        .into_iter()
-        .find(|m| m.is_castle())
-        .unwrap();
-    let lines = engine
-        .analyse(&pos, &Limits::depth(6).with_root_moves([castle]))
-        .unwrap();
+    let castle = pos.legal_moves().into_iter().find(|m| m.is_castle()).unwrap();
+    let lines = engine.analyse(&pos, &Limits::depth(6).with_root_moves([castle])).unwrap();
     assert_eq!(lines[0].moves[0], castle);
-    let standard = position(
-        "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
-        CastlingMode::Standard,
-    );
-    let castle = standard
-        .legal_moves()
-        .into_iter()
-        .find(|m| m.is_castle())
-        .unwrap();
-    let lines = engine
-        .analyse(&standard, &Limits::depth(6).with_root_moves([castle]))
-        .unwrap();
+    let standard = position("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", CastlingMode::Standard);
+    let castle = standard.legal_moves().into_iter().find(|m| m.is_castle()).unwrap();
+    let lines = engine.analyse(&standard, &Limits::depth(6).with_root_moves([castle])).unwrap();
     assert_eq!(lines[0].moves[0], castle);
 }
 
@@ -129,15 +94,7 @@ fn an_endless_search_is_stopped() {
         handle.stop();
         Instant::now()
     });
-    let lines = engine
-        .analyse(
-            &Chess::new(),
-            &Limits {
-                nodes: None,
-                ..Limits::default()
-            },
-        )
-        .unwrap();
+    let lines = engine.analyse(&Chess::new(), &Limits { nodes: None, ..Limits::default() }).unwrap();
     assert!(stopper.join().unwrap().elapsed() < Duration::from_secs(5));
     assert_eq!(lines.len(), 1);
 }

@@ -218,7 +218,7 @@ fn targets(line: &Line, finding: &Finding) -> Vec<Square> {
 }
 
 fn gain(line: &Line) -> Points {
-    if line.mates() { koga::material::KING } else { line.won() }
+    if line.mates { koga::material::KING } else { line.won() }
 }
 
 /// The part of an engine's line that is worth looking at: all of a mate, else the first plies. Nothing for no moves.
@@ -236,7 +236,7 @@ pub fn headline(line: &Line, report: &Report) -> Option<usize> {
     let pays = |index: &usize| {
         let finding = &report.findings[*index];
         if finding.tactic.is_mate() {
-            return line.mates();
+            return line.mates;
         }
         finding.role != FindingRole::Enabling
             && finding.tactic != Tactic::Sacrifice

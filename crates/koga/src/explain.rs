@@ -45,7 +45,7 @@ pub fn rejection(line: &Line, rejection: &Rejection) -> String {
 /// What the line wins in all, as a sentence; nothing for a line that wins nothing.
 pub fn line_won(line: &Line) -> Option<String> {
     let won: Points = line.won();
-    match (line.mates(), won) {
+    match (line.mates, won) {
         (false, 1..) => Some(format!("In all the line wins {} for {}.", worth(won), side(line.pov()))),
         _ => None,
     }

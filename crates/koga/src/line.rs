@@ -1,7 +1,5 @@
 //! A root position and the line played from it.
 
-use std::sync::OnceLock;
-
 use shakmaty::{CastlingSide, Chess, Color, Move, Position, Role, Square};
 
 use crate::{
@@ -29,7 +27,8 @@ pub struct Line {
     pub moves: Vec<Move>,
     /// The enemy's move that led to the root, where it is known.
     pub setup: Option<Move>,
-    mates: OnceLock<bool>,
+    /// Whether it ends in mate given by us.
+    pub mates: bool,
 }
 
 /// One ply of a line.
@@ -86,8 +85,7 @@ impl Line {
         setup: Option<Move>,
         moves: impl IntoIterator<Item = &'a str>,
     ) -> Result<Line, ParseError> {
-        let mut line =
-            Line { positions: Vec::with_capacity(8), moves: Vec::with_capacity(8), setup, mates: OnceLock::new() };
+        let mut line = Line { positions: Vec::with_capacity(8), moves: Vec::with_capacity(8), setup, mates: false };
         let mut pos = root;
         for token in moves {
             let m = parse::parse_move(&pos, token).map_err(|reason| ParseError::Move {
@@ -99,19 +97,21 @@ impl Line {
             line.moves.push(m);
             pos.play_unchecked(m);
         }
+        line.mates = line.len() % 2 == 1 && pos.is_checkmate();
         line.positions.push(pos);
         if line.moves.is_empty() { Err(ParseError::EmptyLine) } else { Ok(line) }
     }
 
     /// A line of moves at hand, each legal where it is played; `None` for no moves.
     pub fn of_moves(root: Chess, setup: Option<Move>, moves: impl IntoIterator<Item = Move>) -> Option<Line> {
-        let mut line = Line { positions: vec![root], moves: Vec::new(), setup, mates: OnceLock::new() };
+        let mut line = Line { positions: vec![root], moves: Vec::new(), setup, mates: false };
         for m in moves {
             let mut next = line.end().clone();
             next.play_unchecked(m);
             line.positions.push(next);
             line.moves.push(m);
         }
+        line.mates = line.len() % 2 == 1 && line.end().is_checkmate();
         (!line.moves.is_empty()).then_some(line)
     }
 
@@ -145,11 +145,6 @@ impl Line {
     /// Our plies: 1, 3, 5 …
     pub fn our_plies(&self) -> impl Iterator<Item = Ply<'_>> {
         (1..=self.len()).step_by(2).filter_map(|number| self.ply(number))
-    }
-
-    /// Whether the line ends in mate given by us.
-    pub fn mates(&self) -> bool {
-        *self.mates.get_or_init(|| self.len() % 2 == 1 && self.end().is_checkmate())
     }
 
     /// Our material minus theirs after the ply of that number (0: at the root).

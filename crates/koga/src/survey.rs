@@ -185,7 +185,7 @@ impl<'l> Survey<'l> {
 
     /// Whether the move mates.
     pub fn is_mate(&self) -> bool {
-        self.reply.is_none() && self.line.mates()
+        self.reply.is_none() && self.line.mates
     }
 
     /// Whether the move takes back on the square where the enemy has just taken.

@@ -61,7 +61,7 @@ impl<'l> Words<'l> {
                 format!(" {} wins {} with {}.", self.us(), self.spoils(ply, won), ply.san())
             }
             CashIn::Taken => String::new(),
-            CashIn::PassedOver if s.line.mates() => " The line goes on to mate.".to_owned(),
+            CashIn::PassedOver if s.line.mates => " The line goes on to mate.".to_owned(),
             CashIn::PassedOver => " The line does not cash it in.".to_owned(),
             CashIn::Open if s.reply.is_none() => match sure_gain(s.after) {
                 0 => String::new(),
@@ -119,10 +119,19 @@ pub(crate) fn man(board: &Board, sq: Square) -> String {
 
 /// "a, b and c".
 pub(crate) fn list(items: &[String]) -> String {
+    joined(items, "and")
+}
+
+/// "a, b or c".
+pub(crate) fn alternatives(items: &[String]) -> String {
+    joined(items, "or")
+}
+
+fn joined(items: &[String], word: &str) -> String {
     match items {
         [] => String::new(),
         [one] => one.clone(),
-        [front @ .., last] => format!("{} and {last}", front.join(", ")),
+        [front @ .., last] => format!("{} {word} {last}", front.join(", ")),
     }
 }
 

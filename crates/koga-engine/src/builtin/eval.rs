@@ -20,10 +20,7 @@ impl Pair {
 pub(crate) fn structure(board: &Board) -> Pair {
     let white = side(board, Color::White);
     let black = side(board, Color::Black);
-    Pair {
-        mg: white.mg - black.mg,
-        eg: white.eg - black.eg,
-    }
+    Pair { mg: white.mg - black.mg, eg: white.eg - black.eg }
 }
 
 fn side(board: &Board, us: Color) -> Pair {
@@ -58,26 +55,15 @@ fn side(board: &Board, us: Color) -> Pair {
     let free = !(pawns | guarded_by_pawns).with(king);
     let zone = attacks::king_attacks(enemy_king).with(enemy_king);
     let mut danger = 0;
-    for (role, usual, mg, eg, menace) in [
-        (Role::Knight, 4, 5, 4, 7),
-        (Role::Bishop, 6, 5, 5, 6),
-        (Role::Rook, 6, 3, 5, 8),
-        (Role::Queen, 12, 2, 4, 9),
-    ] {
+    for (role, usual, mg, eg, menace) in
+        [(Role::Knight, 4, 5, 4, 7), (Role::Bishop, 6, 5, 5, 6), (Role::Rook, 6, 3, 5, 8), (Role::Queen, 12, 2, 4, 9)]
+    {
         for sq in board.by_role(role) & ours {
             let reach = attacks::attacks(sq, role.of(us), occupied);
             sum.add((reach & free).count() as i32 - usual, mg, eg);
             danger += (reach & zone).count() as i32 * menace;
             if role == Role::Rook && !files.contains(sq) {
-                sum.add(
-                    1,
-                    if fill(enemy_pawns).contains(sq) {
-                        10
-                    } else {
-                        22
-                    },
-                    8,
-                );
+                sum.add(1, if fill(enemy_pawns).contains(sq) { 10 } else { 22 }, 8);
             }
         }
     }
@@ -85,9 +71,7 @@ fn side(board: &Board, us: Color) -> Pair {
     if (board.bishops() & ours).more_than_one() {
         sum.add(1, 28, 45);
     }
-    let shield = (ahead(Bitboard::from_square(king), us)
-        | beside(ahead(Bitboard::from_square(king), us)))
-        & pawns;
+    let shield = (ahead(Bitboard::from_square(king), us) | beside(ahead(Bitboard::from_square(king), us))) & pawns;
     let near = Bitboard::from_rank(us.fold_wb(Rank::Second, Rank::Seventh))
         | Bitboard::from_rank(us.fold_wb(Rank::Third, Rank::Sixth));
     sum.add((shield & near).count() as i32, 9, 0);

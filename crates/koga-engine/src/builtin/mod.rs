@@ -48,10 +48,7 @@ impl BuiltIn {
 
     /// An engine that a handle of one's own stops.
     pub fn with_stop_handle(stop: StopHandle) -> BuiltIn {
-        BuiltIn {
-            table: Table::new(),
-            stop,
-        }
+        BuiltIn { table: Table::new(), stop }
     }
 }
 
@@ -66,12 +63,7 @@ impl Engine for BuiltIn {
         "Koga"
     }
 
-    fn analyse_after(
-        &mut self,
-        start: &Chess,
-        played: &[Move],
-        limits: &Limits,
-    ) -> Result<Vec<PvLine>, EngineError> {
+    fn analyse_after(&mut self, start: &Chess, played: &[Move], limits: &Limits) -> Result<Vec<PvLine>, EngineError> {
         let positions = replay(start, played, limits)?;
         let (pos, before) = positions.split_last().expect("the start is there");
         let legal = pos.legal_moves();
@@ -79,14 +71,7 @@ impl Engine for BuiltIn {
             [] => legal.to_vec(),
             wanted => legal.into_iter().filter(|m| wanted.contains(m)).collect(),
         };
-        Ok(root::search(
-            &mut self.table,
-            &self.stop,
-            pos,
-            before,
-            moves,
-            limits,
-        ))
+        Ok(root::search(&mut self.table, &self.stop, pos, before, moves, limits))
     }
 
     fn stop_handle(&self) -> StopHandle {

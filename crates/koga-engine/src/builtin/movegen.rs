@@ -33,13 +33,7 @@ impl<'p, F: FnMut(Move)> Moves<'p, F> {
     fn of(pos: &'p Chess, push: F) -> Moves<'p, F> {
         let us = pos.turn();
         let king = pos.board().king_of(us).expect("both sides have a king");
-        Moves {
-            pos,
-            us,
-            king,
-            pinned: pinned(pos, king),
-            push,
-        }
+        Moves { pos, us, king, pinned: pinned(pos, king), push }
     }
 
     fn tactical(&mut self) {
@@ -55,10 +49,7 @@ impl<'p, F: FnMut(Move)> Moves<'p, F> {
             }
         }
         if self.pos.maybe_ep_square().is_some() {
-            self.pos
-                .en_passant_moves()
-                .into_iter()
-                .for_each(&mut self.push);
+            self.pos.en_passant_moves().into_iter().for_each(&mut self.push);
         }
         self.pieces(them);
     }
@@ -84,10 +75,7 @@ impl<'p, F: FnMut(Move)> Moves<'p, F> {
         }
         if self.pos.castles().has_color(self.us) {
             for side in CastlingSide::ALL {
-                self.pos
-                    .castling_moves(side)
-                    .into_iter()
-                    .for_each(&mut self.push);
+                self.pos.castling_moves(side).into_iter().for_each(&mut self.push);
             }
         }
         self.pieces(empty);
@@ -95,10 +83,7 @@ impl<'p, F: FnMut(Move)> Moves<'p, F> {
 
     fn quiet_checks(&mut self) {
         let board = self.pos.board();
-        let (occupied, enemy) = (
-            board.occupied(),
-            board.king_of(!self.us).expect("both sides have a king"),
-        );
+        let (occupied, enemy) = (board.occupied(), board.king_of(!self.us).expect("both sides have a king"));
         for role in [Role::Knight, Role::Bishop, Role::Rook, Role::Queen] {
             let from_king = attacks::attacks(enemy, role.of(self.us), occupied) & !occupied;
             self.role(role, from_king);
@@ -111,18 +96,9 @@ impl<'p, F: FnMut(Move)> Moves<'p, F> {
         }
         let board = self.pos.board();
         for to in attacks::king_attacks(self.king) & target {
-            if board
-                .attacks_to(to, !self.us, board.occupied().without(self.king))
-                .is_empty()
-            {
+            if board.attacks_to(to, !self.us, board.occupied().without(self.king)).is_empty() {
                 let (from, capture) = (self.king, board.role_at(to));
-                (self.push)(Move::Normal {
-                    role: Role::King,
-                    from,
-                    capture,
-                    to,
-                    promotion: None,
-                });
+                (self.push)(Move::Normal { role: Role::King, from, capture, to, promotion: None });
             }
         }
     }
@@ -130,32 +106,19 @@ impl<'p, F: FnMut(Move)> Moves<'p, F> {
     fn role(&mut self, role: Role, target: Bitboard) {
         let board = self.pos.board();
         for from in self.pos.our(role) {
-            let mut to_squares =
-                attacks::attacks(from, role.of(self.us), board.occupied()) & target;
+            let mut to_squares = attacks::attacks(from, role.of(self.us), board.occupied()) & target;
             if self.pinned.contains(from) {
                 to_squares &= attacks::ray(self.king, from);
             }
             for to in to_squares {
-                (self.push)(Move::Normal {
-                    role,
-                    from,
-                    capture: board.role_at(to),
-                    to,
-                    promotion: None,
-                });
+                (self.push)(Move::Normal { role, from, capture: board.role_at(to), to, promotion: None });
             }
         }
     }
 
     fn pawn(&mut self, from: Square, to: Square, capture: Option<Role>, promotion: Option<Role>) {
         if !self.pinned.contains(from) || attacks::aligned(from, to, self.king) {
-            (self.push)(Move::Normal {
-                role: Role::Pawn,
-                from,
-                capture,
-                to,
-                promotion,
-            });
+            (self.push)(Move::Normal { role: Role::Pawn, from, capture, to, promotion });
         }
     }
 
@@ -169,8 +132,7 @@ impl<'p, F: FnMut(Move)> Moves<'p, F> {
     }
 
     fn behind(&self, to: Square) -> Square {
-        to.offset(self.us.fold_wb(-8, 8))
-            .expect("a pawn came from there")
+        to.offset(self.us.fold_wb(-8, 8)).expect("a pawn came from there")
     }
 }
 
@@ -206,11 +168,7 @@ mod tests {
                 assert!(ours.contains(m), "{m} of {:?} is missing", node.pos);
             }
             assert_eq!(ours.len(), legal.len());
-            assert!(
-                checks
-                    .iter()
-                    .all(|m| legal.contains(m) && node.play(*m).is_check())
-            );
+            assert!(checks.iter().all(|m| legal.contains(m) && node.play(*m).is_check()));
         }
         for m in legal {
             let child = node.play(m);

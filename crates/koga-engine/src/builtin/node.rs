@@ -1,8 +1,7 @@
 //! A position on the way down the tree, with what the search wants to know of it at all times.
 
 use shakmaty::{
-    Bitboard, CastlingSide, Chess, Color, EnPassantMode, FromSetup, Move, Piece, Position,
-    PositionError, Square,
+    Bitboard, CastlingSide, Chess, Color, EnPassantMode, FromSetup, Move, Piece, Position, PositionError, Square,
 };
 
 use super::{
@@ -48,15 +47,7 @@ impl Node {
         }
         let checkers = pos.checkers();
         let board = pos.board().clone();
-        let mut node = Node {
-            reversible: pos.halfmoves(),
-            pos,
-            key,
-            checkers,
-            mg: 0,
-            eg: 0,
-            phase: 0,
-        };
+        let mut node = Node { reversible: pos.halfmoves(), pos, key, checkers, mg: 0, eg: 0, phase: 0 };
         for (sq, piece) in &board {
             node.add(piece, sq);
         }
@@ -81,13 +72,7 @@ impl Node {
         let mut next = self.clone();
         next.pos.play_unchecked(m);
         match m {
-            Move::Normal {
-                role,
-                from,
-                capture,
-                to,
-                promotion,
-            } => {
+            Move::Normal { role, from, capture, to, promotion } => {
                 next.remove(role.of(us), from);
                 if let Some(victim) = capture {
                     next.remove(victim.of(!us), to);
@@ -116,11 +101,7 @@ impl Node {
             }
         }
         next.key ^= en_passant_key(&self.pos) ^ en_passant_key(&next.pos);
-        next.reversible = if m.is_zeroing() {
-            0
-        } else {
-            self.reversible + 1
-        };
+        next.reversible = if m.is_zeroing() { 0 } else { self.reversible + 1 };
         next.checkers = next.pos.checkers();
         next
     }
@@ -130,17 +111,9 @@ impl Node {
         let mode = self.pos.castles().mode();
         let mut setup = self.pos.to_setup(EnPassantMode::Always);
         setup.swap_turn();
-        let pos = Chess::from_setup(setup, mode)
-            .or_else(PositionError::ignore_too_much_material)
-            .ok()?;
+        let pos = Chess::from_setup(setup, mode).or_else(PositionError::ignore_too_much_material).ok()?;
         let key = self.key ^ WHITE_KEY ^ en_passant_key(&self.pos);
-        Some(Node {
-            pos,
-            key,
-            reversible: 0,
-            checkers: Bitboard::EMPTY,
-            ..*self
-        })
+        Some(Node { pos, key, reversible: 0, checkers: Bitboard::EMPTY, ..*self })
     }
 
     /// The score for the side to move as the men stand, in centipawns.
@@ -185,14 +158,9 @@ mod tests {
 
     #[test]
     fn no_number_of_queens_looks_like_a_mate() {
-        for fen in [
-            "QQQQ4/QQQQ4/QQQQ4/QQQQ4/8/8/4P2K/5k2 b - - 0 1",
-            "qqqq4/qqqq4/qqqq4/qqqq4/8/8/4p2k/5K2 w - - 0 1",
-        ] {
-            let pos: Result<Chess, _> = fen
-                .parse::<Fen>()
-                .unwrap()
-                .into_position(CastlingMode::Standard);
+        for fen in ["QQQQ4/QQQQ4/QQQQ4/QQQQ4/8/8/4P2K/5k2 b - - 0 1", "qqqq4/qqqq4/qqqq4/qqqq4/8/8/4p2k/5K2 w - - 0 1"]
+        {
+            let pos: Result<Chess, _> = fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard);
             let pos = pos.or_else(PositionError::ignore_too_much_material);
             let score = Node::new(pos.expect("nothing else is wrong")).evaluate();
             assert!(score.abs() > 10_000 && score.abs() < MATE_BOUND, "{score}");

@@ -15,10 +15,7 @@ const MOST_HISTORY: i32 = 1 << 14;
 
 impl Memory {
     pub(crate) fn new(plies: usize) -> Memory {
-        Memory {
-            killers: vec![[None; 2]; plies],
-            history: vec![0; 2 * 64 * 64],
-        }
+        Memory { killers: vec![[None; 2]; plies], history: vec![0; 2 * 64 * 64] }
     }
 
     /// Learns that the quiet move `m` was too good for the enemy, after the quiet moves `before` had not been.
@@ -83,46 +80,22 @@ pub(crate) struct Picker {
 
 impl Picker {
     /// All moves.
-    pub(crate) fn all(
-        waiting: &Waiting,
-        table: Option<Move>,
-        killers: [Option<Move>; 2],
-    ) -> Picker {
+    pub(crate) fn all(waiting: &Waiting, table: Option<Move>, killers: [Option<Move>; 2]) -> Picker {
         let start = waiting.len();
-        Picker {
-            stage: Stage::Table,
-            table,
-            killers,
-            start,
-            losing: start,
-            next: start,
-            quiescent: None,
-        }
+        Picker { stage: Stage::Table, table, killers, start, losing: start, next: start, quiescent: None }
     }
 
     /// Captures and promotions that lose nothing, and quiet checks if wanted; all moves when in check.
     pub(crate) fn quiescent(waiting: &Waiting, table: Option<Move>, checks: bool) -> Picker {
-        Picker {
-            quiescent: Some(checks),
-            ..Picker::all(waiting, table, [None; 2])
-        }
+        Picker { quiescent: Some(checks), ..Picker::all(waiting, table, [None; 2]) }
     }
 
     /// The next move. Whoever stops before the last calls [`Picker::done`].
-    pub(crate) fn next(
-        &mut self,
-        node: &Node,
-        memory: &Memory,
-        waiting: &mut Waiting,
-    ) -> Option<Move> {
+    pub(crate) fn next(&mut self, node: &Node, memory: &Memory, waiting: &mut Waiting) -> Option<Move> {
         loop {
             match self.stage {
                 Stage::Table => {
-                    self.stage = if node.is_check() {
-                        self.evasions(node, memory, waiting)
-                    } else {
-                        Stage::Tactical
-                    };
+                    self.stage = if node.is_check() { self.evasions(node, memory, waiting) } else { Stage::Tactical };
                     if self.table.is_some() {
                         return self.table;
                     }
@@ -152,13 +125,8 @@ impl Picker {
                     self.losing += 1;
                 }
                 Stage::Killers(index) => {
-                    self.stage = if index == 0 {
-                        Stage::Killers(1)
-                    } else {
-                        Stage::Quiet
-                    };
-                    let killer = self.killers[index]
-                        .filter(|m| Some(*m) != self.table && node.pos.is_legal(*m));
+                    self.stage = if index == 0 { Stage::Killers(1) } else { Stage::Quiet };
+                    let killer = self.killers[index].filter(|m| Some(*m) != self.table && node.pos.is_legal(*m));
                     if killer.is_some() {
                         return killer;
                     }
@@ -251,10 +219,6 @@ fn capture_score(m: Move) -> i32 {
 
 fn quiet_score(m: Move, color: Color, memory: &Memory) -> i32 {
     // A rook or a bishop is seldom the better choice.
-    let under = if m.is_promotion() {
-        -2 * MOST_HISTORY
-    } else {
-        0
-    };
+    let under = if m.is_promotion() { -2 * MOST_HISTORY } else { 0 };
     memory.history(color, m) + under
 }

@@ -26,15 +26,10 @@ pub(crate) fn search(
     moves: Vec<Move>,
     limits: &Limits,
 ) -> Vec<PvLine> {
-    let deadline = limits
-        .time
-        .and_then(|time| Instant::now().checked_add(time));
+    let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
     table.prepare(expected_nodes(limits));
     let root = Node::new(pos.clone());
-    let path = before
-        .iter()
-        .map(|pos| Node::new(pos.clone()).key)
-        .collect();
+    let path = before.iter().map(|pos| Node::new(pos.clone()).key).collect();
     let mut search = Search::new(table, path, stop.clone());
     search.most_nodes = limits.nodes.unwrap_or(u64::MAX);
     search.deadline = deadline;
@@ -44,20 +39,12 @@ pub(crate) fn search(
         .into_iter()
         .map(|m| {
             let child = root.play(m);
-            RootMove {
-                m,
-                score: glance(&child),
-                child,
-                pv: vec![m],
-            }
+            RootMove { m, score: glance(&child), child, pv: vec![m] }
         })
         .collect();
     moves.sort_by_key(|root_move| -root_move.score);
     let wanted = limits.lines.clamp(1, moves.len().max(1)).min(moves.len());
-    let mut lines: Vec<PvLine> = moves[..wanted]
-        .iter()
-        .map(|root_move| line(root_move, 0, 0))
-        .collect();
+    let mut lines: Vec<PvLine> = moves[..wanted].iter().map(|root_move| line(root_move, 0, 0)).collect();
 
     for depth in 1..=limits.depth.unwrap_or(DEEPEST).min(DEEPEST) {
         let mut fresh = Vec::new();
@@ -94,11 +81,7 @@ impl Search<'_> {
         let guess = moves[0].score;
         let mut margin = 30;
         let narrow = depth >= 5 && guess.abs() < MATE_BOUND;
-        let (mut alpha, mut beta) = if narrow {
-            (guess - margin, guess + margin)
-        } else {
-            (-MATE, MATE)
-        };
+        let (mut alpha, mut beta) = if narrow { (guess - margin, guess + margin) } else { (-MATE, MATE) };
         loop {
             let found = self.scan(moves, depth as i32, alpha, beta);
             if let Some(best) = found {
@@ -120,20 +103,13 @@ impl Search<'_> {
     }
 
     /// Searches every move and tells which is best, if it is above `alpha`.
-    fn scan(
-        &mut self,
-        moves: &mut [RootMove],
-        depth: i32,
-        mut alpha: i32,
-        beta: i32,
-    ) -> Option<usize> {
+    fn scan(&mut self, moves: &mut [RootMove], depth: i32, mut alpha: i32, beta: i32) -> Option<usize> {
         let mut best = None;
         for (index, root_move) in moves.iter_mut().enumerate() {
             let child = &root_move.child;
             let mut score = 0;
             if index > 0 {
-                let late =
-                    index > 3 && depth >= 3 && !root_move.m.is_capture() && !child.is_check();
+                let late = index > 3 && depth >= 3 && !root_move.m.is_capture() && !child.is_check();
                 let reduced = if late { 1 } else { 0 };
                 score = -self.search(child, -alpha - 1, -alpha, depth - 1 - reduced, 1, false);
             }
@@ -161,14 +137,8 @@ impl Search<'_> {
 /// How many nodes a search may come to visit, as a guess at the room it needs.
 fn expected_nodes(limits: &Limits) -> u64 {
     const PER_MILLISECOND: u128 = 4_000;
-    let by_time = limits
-        .time
-        .map(|time| (time.as_millis() * PER_MILLISECOND) as u64);
-    by_time
-        .into_iter()
-        .chain(limits.nodes)
-        .min()
-        .unwrap_or(u64::MAX)
+    let by_time = limits.time.map(|time| (time.as_millis() * PER_MILLISECOND) as u64);
+    by_time.into_iter().chain(limits.nodes).min().unwrap_or(u64::MAX)
 }
 
 /// A score for a move without search.
@@ -181,12 +151,7 @@ fn glance(child: &Node) -> i32 {
 }
 
 fn line(root_move: &RootMove, depth: u32, nodes: u64) -> PvLine {
-    PvLine {
-        moves: root_move.pv.clone(),
-        score: score(root_move.score),
-        depth,
-        nodes,
-    }
+    PvLine { moves: root_move.pv.clone(), score: score(root_move.score), depth, nodes }
 }
 
 fn score(score: i32) -> Score {
@@ -214,11 +179,7 @@ fn extend(moves: &mut Vec<Move>, root: &Node, search: &Search<'_>, depth: usize)
         if node.pos.halfmoves() >= 100 || seen[..seen.len() - 1].contains(&node.key) {
             return;
         }
-        let Some(m) = search
-            .table
-            .get(node.table_key())
-            .and_then(|entry| entry.best(&node))
-        else {
+        let Some(m) = search.table.get(node.table_key()).and_then(|entry| entry.best(&node)) else {
             return;
         };
         let next = node.play(m);

@@ -115,8 +115,7 @@ impl<'t> Search<'t> {
             if may_prune && !child.is_check() && best > -MATE_BOUND {
                 let hopeless = eval + HOPELESS * (depth + 1) <= alpha || tried > 4 + depth * depth;
                 let loses = || !wins_at_least(&node.pos, m, -LOSS * depth);
-                if is_quiet && depth <= 5 && hopeless || picker.is_losing() && depth <= 4 && loses()
-                {
+                if is_quiet && depth <= 5 && hopeless || picker.is_losing() && depth <= 4 && loses() {
                     tried += 1;
                     continue;
                 }
@@ -130,14 +129,7 @@ impl<'t> Search<'t> {
             // All but the first move only have to be shown to be no better.
             let mut score = alpha + 1;
             if tried > 0 && reduced > 0 {
-                score = -self.search(
-                    &child,
-                    -alpha - 1,
-                    -alpha,
-                    depth - 1 - reduced,
-                    ply + 1,
-                    false,
-                );
+                score = -self.search(&child, -alpha - 1, -alpha, depth - 1 - reduced, ply + 1, false);
             }
             if tried > 0 && score > alpha {
                 score = -self.search(&child, -alpha - 1, -alpha, depth - 1, ply + 1, false);
@@ -257,33 +249,20 @@ impl<'t> Search<'t> {
             return 0;
         }
         if best == NO_SCORE {
-            return if node.is_check() {
-                ply as i32 - MATE
-            } else {
-                0
-            };
+            return if node.is_check() { ply as i32 - MATE } else { 0 };
         }
         let bound = match best {
             _ if best >= beta => Bound::Lower,
             _ if best > alpha => Bound::Exact,
             _ => Bound::Upper,
         };
-        self.table
-            .put(node.table_key(), best_move, best, depth, ply, bound);
+        self.table.put(node.table_key(), best_move, best, depth, ply, bound);
         best
     }
 
     /// A score at least `beta` if the position is so good that its moves need not be tried: because of what it
     /// is worth as it stands, or because even passing is good enough.
-    fn prune(
-        &mut self,
-        node: &Node,
-        eval: i32,
-        beta: i32,
-        depth: i32,
-        ply: usize,
-        passed: bool,
-    ) -> Option<i32> {
+    fn prune(&mut self, node: &Node, eval: i32, beta: i32, depth: i32, ply: usize, passed: bool) -> Option<i32> {
         if beta.abs() >= MATE_BOUND || eval < beta {
             return None;
         }
@@ -303,15 +282,7 @@ impl<'t> Search<'t> {
     }
 
     /// By how many plies to search a late move less deeply.
-    fn reduction(
-        &self,
-        m: Move,
-        node: &Node,
-        child: &Node,
-        depth: i32,
-        tried: i32,
-        ply: usize,
-    ) -> i32 {
+    fn reduction(&self, m: Move, node: &Node, child: &Node, depth: i32, tried: i32, ply: usize) -> i32 {
         let log = |n: i32| (n as u32 * n as u32).ilog2() as i32;
         let mut reduced = (log(depth) * log(tried) + 4) / 9 - i32::from(child.is_check());
         if self.memory.killers(ply).contains(&Some(m)) {
@@ -331,9 +302,7 @@ impl<'t> Search<'t> {
         }
         self.nodes += 1;
         if self.nodes.is_multiple_of(512) {
-            let late = self
-                .deadline
-                .is_some_and(|deadline| Instant::now() >= deadline);
+            let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
             self.stopped |= late || self.stop.is_stopped();
         }
         self.stopped
@@ -345,9 +314,7 @@ impl<'t> Search<'t> {
             return true;
         }
         let board = node.pos.board();
-        if (board.pawns() | board.rooks_and_queens()).is_empty()
-            && node.pos.is_insufficient_material()
-        {
+        if (board.pawns() | board.rooks_and_queens()).is_empty() && node.pos.is_insufficient_material() {
             return true;
         }
         self.repeats(node)

@@ -18,25 +18,11 @@ pub(crate) fn wins_at_least(pos: &Chess, m: Move, threshold: i32) -> bool {
     if m.is_en_passant() {
         occupied.discard(Square::from_coords(m.to().file(), from.rank()));
     }
-    !gains(
-        pos.board(),
-        m.to(),
-        !pos.turn(),
-        occupied,
-        value(becomes),
-        gain - threshold + 1,
-    )
+    !gains(pos.board(), m.to(), !pos.turn(), occupied, value(becomes), gain - threshold + 1)
 }
 
 /// Whether `color` gains `need`, which is above 0, by taking the man worth `victim` on `sq`.
-fn gains(
-    board: &Board,
-    sq: Square,
-    color: Color,
-    occupied: Bitboard,
-    victim: i32,
-    need: i32,
-) -> bool {
+fn gains(board: &Board, sq: Square, color: Color, occupied: Bitboard, victim: i32, need: i32) -> bool {
     if victim < need {
         return false;
     }
@@ -56,9 +42,7 @@ fn least_valuable(board: &Board, men: Bitboard) -> Option<(Role, Square)> {
     if men.is_empty() {
         return None;
     }
-    Role::ALL
-        .into_iter()
-        .find_map(|role| Some((role, (men & board.by_role(role)).first()?)))
+    Role::ALL.into_iter().find_map(|role| Some((role, (men & board.by_role(role)).first()?)))
 }
 
 #[cfg(test)]
@@ -71,17 +55,12 @@ mod tests {
     fn slow(pos: &Chess, m: Move) -> i32 {
         fn swap(board: &mut shakmaty::Board, to: Square, color: Color) -> i32 {
             let men = board.attacks_to(to, color, board.occupied());
-            let Some((role, from)) = Role::ALL
-                .into_iter()
-                .find_map(|role| Some((role, (men & board.by_role(role)).first()?)))
+            let Some((role, from)) =
+                Role::ALL.into_iter().find_map(|role| Some((role, (men & board.by_role(role)).first()?)))
             else {
                 return 0;
             };
-            if role == Role::King
-                && board
-                    .attacks_to(to, !color, board.occupied().without(from))
-                    .any()
-            {
+            if role == Role::King && board.attacks_to(to, !color, board.occupied().without(from)).any() {
                 return 0;
             }
             let victim = board.role_at(to).map_or(0, value);
@@ -116,14 +95,8 @@ mod tests {
                 after.play_unchecked(first);
                 for m in after.legal_moves().into_iter().filter(|m| !m.is_castle()) {
                     let exact = slow(&after, m);
-                    assert!(
-                        wins_at_least(&after, m, exact),
-                        "{m} after {first} wins {exact}"
-                    );
-                    assert!(
-                        !wins_at_least(&after, m, exact + 1),
-                        "{m} after {first} wins but {exact}"
-                    );
+                    assert!(wins_at_least(&after, m, exact), "{m} after {first} wins {exact}");
+                    assert!(!wins_at_least(&after, m, exact + 1), "{m} after {first} wins but {exact}");
                     compared += 1;
                 }
             }

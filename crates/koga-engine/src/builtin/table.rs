@@ -30,24 +30,13 @@ pub(crate) struct Table {
     search: u16,
 }
 
-const EMPTY: Entry = Entry {
-    key: 0,
-    code: 0,
-    score: 0,
-    depth: 0,
-    bound: Bound::Upper,
-    search: 0,
-};
+const EMPTY: Entry = Entry { key: 0, code: 0, score: 0, depth: 0, bound: Bound::Upper, search: 0 };
 const LEAST_SLOTS: usize = 1 << 14;
 const MOST_SLOTS: usize = 1 << 21;
 
 impl Table {
     pub(crate) fn new() -> Table {
-        Table {
-            entries: Vec::new(),
-            slots: LEAST_SLOTS,
-            search: 0,
-        }
+        Table { entries: Vec::new(), slots: LEAST_SLOTS, search: 0 }
     }
 
     /// Forgets everything and makes room for a search of so many nodes: a small table stays in the cache.
@@ -70,21 +59,10 @@ impl Table {
     }
 
     /// Keeps what was found, unless the slot holds a much deeper result for another position.
-    pub(crate) fn put(
-        &mut self,
-        key: u64,
-        m: Option<Move>,
-        score: i32,
-        depth: i32,
-        ply: usize,
-        bound: Bound,
-    ) {
+    pub(crate) fn put(&mut self, key: u64, m: Option<Move>, score: i32, depth: i32, ply: usize, bound: Bound) {
         let entry = &mut self.entries[key as usize & (self.slots - 1)];
         let same = entry.key == key && entry.search == self.search;
-        if entry.search == self.search
-            && bound != Bound::Exact
-            && depth + 3 < i32::from(entry.depth)
-        {
+        if entry.search == self.search && bound != Bound::Exact && depth + 3 < i32::from(entry.depth) {
             return;
         }
         let code = match m {
@@ -93,14 +71,7 @@ impl Table {
             None => 0,
         };
         let score = to_table(score, ply as i32) as i16;
-        *entry = Entry {
-            key,
-            code,
-            score,
-            depth: depth.clamp(-1, 120) as i8,
-            bound,
-            search: self.search,
-        };
+        *entry = Entry { key, code, score, depth: depth.clamp(-1, 120) as i8, bound, search: self.search };
     }
 }
 
@@ -156,28 +127,15 @@ fn decode(pos: &Chess, code: u16) -> Option<Move> {
     let board = pos.board();
     let from = Square::new(u32::from(code & 63));
     let to = Square::new(u32::from(code >> 6 & 63));
-    let promotion = Role::ALL
-        .get((code >> 12) as usize - usize::from(code >> 12 > 0))
-        .copied();
+    let promotion = Role::ALL.get((code >> 12) as usize - usize::from(code >> 12 > 0)).copied();
     let promotion = promotion.filter(|_| code >> 12 > 0);
-    let piece = board
-        .piece_at(from)
-        .filter(|piece| piece.color == pos.turn())?;
+    let piece = board.piece_at(from).filter(|piece| piece.color == pos.turn())?;
     let m = if piece.role == Role::King && board.piece_at(to) == Some(piece.color.rook()) {
-        Move::Castle {
-            king: from,
-            rook: to,
-        }
+        Move::Castle { king: from, rook: to }
     } else if piece.role == Role::Pawn && from.file() != to.file() && board.role_at(to).is_none() {
         Move::EnPassant { from, to }
     } else {
-        Move::Normal {
-            role: piece.role,
-            from,
-            capture: board.role_at(to),
-            to,
-            promotion,
-        }
+        Move::Normal { role: piece.role, from, capture: board.role_at(to), to, promotion }
     };
     pos.is_legal(m).then_some(m)
 }

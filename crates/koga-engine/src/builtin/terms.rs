@@ -46,31 +46,15 @@ pub(crate) const fn value(role: Role) -> i32 {
 static TERMS: [[[Term; 64]; 6]; 2] = terms();
 
 const fn terms() -> [[[Term; 64]; 6]; 2] {
-    let mut terms = [[[Term {
-        key: 0,
-        mg: 0,
-        eg: 0,
-    }; 64]; 6]; 2];
+    let mut terms = [[[Term { key: 0, mg: 0, eg: 0 }; 64]; 6]; 2];
     let mut man = 0;
     while man < 2 * 6 * 64 {
         let (color, role, sq) = (man / 384, man / 64 % 6, man % 64);
         // `Color::Black` is 0; a white man sees the board as it is numbered.
-        let seen = if color == Color::White as usize {
-            sq
-        } else {
-            sq ^ 56
-        };
+        let seen = if color == Color::White as usize { sq } else { sq ^ 56 };
         let (mg, eg) = on_square(role, (seen / 8) as i16, (seen % 8) as i16);
-        let sign = if color == Color::White as usize {
-            1
-        } else {
-            -1
-        };
-        terms[color][role][sq] = Term {
-            key: random(man as u64),
-            mg: sign * mg,
-            eg: sign * eg,
-        };
+        let sign = if color == Color::White as usize { 1 } else { -1 };
+        terms[color][role][sq] = Term { key: random(man as u64), mg: sign * mg, eg: sign * eg };
         man += 1;
     }
     terms
@@ -81,34 +65,17 @@ const fn on_square(role: usize, rank: i16, file: i16) -> (i16, i16) {
     // 0 on the edge files or ranks, 3 on the two in the middle.
     let from_side = if file < 4 { file } else { 7 - file };
     let from_end = if rank < 4 { rank } else { 7 - rank };
-    let ring = if from_side < from_end {
-        from_side
-    } else {
-        from_end
-    };
+    let ring = if from_side < from_end { from_side } else { from_end };
     let home = if rank == 0 { 1 } else { 0 };
     match role {
         0 => {
             let steps = if rank > 0 { rank - 1 } else { 0 };
-            let centre = if from_side == 3 {
-                8 * (steps > 0) as i16 - 8
-            } else {
-                0
-            };
-            (
-                82 + 2 * steps * steps + centre + from_side * min(steps, 3) * 3,
-                100 + 5 * steps * steps + 2 * steps,
-            )
+            let centre = if from_side == 3 { 8 * (steps > 0) as i16 - 8 } else { 0 };
+            (82 + 2 * steps * steps + centre + from_side * min(steps, 3) * 3, 100 + 5 * steps * steps + 2 * steps)
         }
-        1 => (
-            300 + 13 * ring + 3 * min(rank, 5) - 8 * home,
-            285 + 11 * ring,
-        ),
+        1 => (300 + 13 * ring + 3 * min(rank, 5) - 8 * home, 285 + 11 * ring),
         2 => (328 + 5 * ring - 8 * home + 2 * from_side, 308 + 5 * ring),
-        3 => (
-            468 + 5 * from_side + 16 * (rank == 6) as i16,
-            520 + 8 * (rank > 4) as i16,
-        ),
+        3 => (468 + 5 * from_side + 16 * (rank == 6) as i16, 520 + 8 * (rank > 4) as i16),
         4 => (975 + 2 * ring - 4 * home, 930 + 10 * ring),
         _ => {
             let castled = match file {
@@ -118,10 +85,7 @@ const fn on_square(role: usize, rank: i16, file: i16) -> (i16, i16) {
                 5 => -4,
                 _ => 0,
             };
-            (
-                castled * home - 22 * min(rank, 4),
-                12 * ring - 8 * (from_side == 0) as i16,
-            )
+            (castled * home - 22 * min(rank, 4), 12 * ring - 8 * (from_side == 0) as i16)
         }
     }
 }

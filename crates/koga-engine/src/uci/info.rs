@@ -50,14 +50,7 @@ pub(crate) fn parse(text: &str) -> Option<Info> {
     if words.next() != Some("info") {
         return None;
     }
-    let mut info = Info {
-        rank: 1,
-        depth: 0,
-        nodes: 0,
-        score: Score::Cp(0),
-        is_bound: false,
-        pv: Vec::new(),
-    };
+    let mut info = Info { rank: 1, depth: 0, nodes: 0, score: Score::Cp(0), is_bound: false, pv: Vec::new() };
     let mut scored = false;
     while let Some(word) = words.next() {
         match word {
@@ -87,10 +80,7 @@ pub(crate) fn parse(text: &str) -> Option<Info> {
 
 /// The option an engine says it has.
 pub(crate) fn option_name(text: &str) -> Option<&str> {
-    let rest = text
-        .strip_prefix("option")?
-        .trim_start()
-        .strip_prefix("name ")?;
+    let rest = text.strip_prefix("option")?.trim_start().strip_prefix("name ")?;
     let end = rest.find(" type ").unwrap_or(rest.len());
     Some(rest[..end].trim())
 }
@@ -112,10 +102,7 @@ mod tests {
     #[test]
     fn moves_end_where_another_part_begins() {
         let info = parse("info pv e2e4 e7e5 score mate -3 depth 7").unwrap();
-        assert_eq!(
-            (info.pv.len(), info.score, info.depth),
-            (2, Score::Mate(-3), 7)
-        );
+        assert_eq!((info.pv.len(), info.score, info.depth), (2, Score::Mate(-3), 7));
     }
 
     #[test]
@@ -140,14 +127,8 @@ mod tests {
 
     #[test]
     fn option_names_may_have_blanks() {
-        assert_eq!(
-            option_name("option name Clear Hash type button"),
-            Some("Clear Hash")
-        );
-        assert_eq!(
-            option_name("option name UCI_Chess960 type check default false"),
-            Some("UCI_Chess960")
-        );
+        assert_eq!(option_name("option name Clear Hash type button"), Some("Clear Hash"));
+        assert_eq!(option_name("option name UCI_Chess960 type check default false"), Some("UCI_Chess960"));
         assert_eq!(option_name("id name x"), None);
     }
 }

@@ -96,9 +96,7 @@ impl Uci {
     ///
     /// [`EngineError`] if it is missing, does not answer as a UCI engine, or lacks an option asked for.
     pub fn start(program: &str, options: &UciOptions) -> Result<Uci, EngineError> {
-        let path = find_program(program).ok_or_else(|| EngineError::NotFound {
-            engine: program.to_owned(),
-        })?;
+        let path = find_program(program).ok_or_else(|| EngineError::NotFound { engine: program.to_owned() })?;
         let mut uci = Uci {
             program: program.to_owned(),
             path,
@@ -120,40 +118,22 @@ impl Uci {
     /// Starts the process and greets it.
     fn open(&mut self) -> Result<Session, EngineError> {
         const HANDSHAKE: &str = "the handshake";
-        let process = Process::start(&self.path, &self.options.arguments).map_err(|error| {
-            EngineError::NotStarted {
-                engine: self.program.clone(),
-                reason: error.to_string(),
-            }
-        })?;
-        let mut session = Session {
-            process,
-            known: Vec::new(),
-            lines: 1,
-            chess960: false,
-        };
+        let process = Process::start(&self.path, &self.options.arguments)
+            .map_err(|error| EngineError::NotStarted { engine: self.program.clone(), reason: error.to_string() })?;
+        let mut session = Session { process, known: Vec::new(), lines: 1, chess960: false };
         session.process.say("uci");
         let (mut name, mut known) = (None, Vec::new());
-        self.listen(
-            &mut session,
-            HANDSHAKE,
-            Some(self.options.patience),
-            false,
-            |line| {
-                if let Some(text) = line.strip_prefix("id name ") {
-                    name = Some(text.trim().to_owned());
-                }
-                known.extend(info::option_name(line).map(str::to_owned));
-                line == "uciok"
-            },
-        )?;
+        self.listen(&mut session, HANDSHAKE, Some(self.options.patience), false, |line| {
+            if let Some(text) = line.strip_prefix("id name ") {
+                name = Some(text.trim().to_owned());
+            }
+            known.extend(info::option_name(line).map(str::to_owned));
+            line == "uciok"
+        })?;
         self.name = name.unwrap_or_else(|| self.program.clone());
         session.known = known;
 
-        let hints = [
-            ("Threads", self.options.threads),
-            ("Hash", self.options.hash),
-        ];
+        let hints = [("Threads", self.options.threads), ("Hash", self.options.hash)];
         for (option, value) in hints {
             if let (Some(value), true) = (value, session.has(option)) {
                 self.set(&mut session, option, &value.to_string())?;
@@ -169,35 +149,21 @@ impl Uci {
     fn set(&self, session: &mut Session, option: &str, value: &str) -> Result<(), EngineError> {
         if format!("{option}{value}").contains(['\n', '\r']) {
             let what = "an option has a line break".to_owned();
-            return Err(EngineError::Unsendable {
-                engine: self.program.clone(),
-                what,
-            });
+            return Err(EngineError::Unsendable { engine: self.program.clone(), what });
         }
         if !session.has(option) {
-            return Err(EngineError::NoOption {
-                engine: self.program.clone(),
-                option: option.to_owned(),
-            });
+            return Err(EngineError::NoOption { engine: self.program.clone(), option: option.to_owned() });
         }
         match value {
             "" => session.process.say(&format!("setoption name {option}")),
-            value => session
-                .process
-                .say(&format!("setoption name {option} value {value}")),
+            value => session.process.say(&format!("setoption name {option} value {value}")),
         }
         Ok(())
     }
 
     fn await_ready(&self, session: &mut Session, during: &'static str) -> Result<(), EngineError> {
         session.process.say("isready");
-        self.listen(
-            session,
-            during,
-            Some(self.options.patience),
-            false,
-            |line| line == "readyok",
-        )
+        self.listen(session, during, Some(self.options.patience), false, |line| line == "readyok")
     }
 
     /// Hears lines until one is the last. At the deadline, or when stopped, a search is told to come to an end.
@@ -222,31 +188,19 @@ impl Uci {
                 deadline = Some(now + self.options.patience);
             } else if late {
                 let after = now - began;
-                return Err(EngineError::TimedOut {
-                    engine: self.program.clone(),
-                    during,
-                    after,
-                });
+                return Err(EngineError::TimedOut { engine: self.program.clone(), during, after });
             }
             match session.process.hear(GLANCE) {
                 Heard::Line(line) if is_last(&line) => return Ok(()),
                 Heard::Line(_) if heard < MOST_LINES => heard += 1,
                 Heard::Line(_) | Heard::Flood => {
-                    return Err(EngineError::Flooded {
-                        engine: self.program.clone(),
-                        during,
-                    });
+                    return Err(EngineError::Flooded { engine: self.program.clone(), during });
                 }
                 Heard::Silence => {}
                 Heard::End => {
                     let status = session.process.end(Duration::from_millis(200));
-                    let status = status
-                        .map_or_else(|| "status unknown".to_owned(), |status| status.to_string());
-                    return Err(EngineError::Exited {
-                        engine: self.program.clone(),
-                        during,
-                        status,
-                    });
+                    let status = status.map_or_else(|| "status unknown".to_owned(), |status| status.to_string());
+                    return Err(EngineError::Exited { engine: self.program.clone(), during, status });
                 }
             }
         }
@@ -268,103 +222,61 @@ impl Uci {
         }
         let chess960 = needs_chess960(&positions[0]);
         if chess960 != session.chess960 {
-            self.set(
-                session,
-                "UCI_Chess960",
-                if chess960 { "true" } else { "false" },
-            )?;
+            self.set(session, "UCI_Chess960", if chess960 { "true" } else { "false" })?;
             session.chess960 = chess960;
         }
         let mode = CastlingMode::from_chess960(chess960);
         session.process.say("ucinewgame");
         self.await_ready(session, "a new game")?;
-        session
-            .process
-            .say(&position_command(positions, played, mode));
+        session.process.say(&position_command(positions, played, mode));
         session.process.say(&go_command(limits, mode));
 
         let mut infos: Vec<Info> = Vec::new();
         let mut best = String::new();
-        self.listen(
-            session,
-            "the search",
-            self.longest_wait(limits),
-            true,
-            |line| {
-                if let Some(info) = info::parse(line).filter(|info| info.rank <= wanted) {
-                    infos.retain(|old| !old.is_replaced_by(&info));
-                    infos.push(info);
-                    if infos.len() > MOST_KEPT {
-                        infos.remove(0);
-                    }
+        self.listen(session, "the search", self.longest_wait(limits), true, |line| {
+            if let Some(info) = info::parse(line).filter(|info| info.rank <= wanted) {
+                infos.retain(|old| !old.is_replaced_by(&info));
+                infos.push(info);
+                if infos.len() > MOST_KEPT {
+                    infos.remove(0);
                 }
-                let Some(text) = line.strip_prefix("bestmove") else {
-                    return false;
-                };
-                best = text
-                    .split_ascii_whitespace()
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned();
-                true
-            },
-        )?;
+            }
+            let Some(text) = line.strip_prefix("bestmove") else {
+                return false;
+            };
+            best = text.split_ascii_whitespace().next().unwrap_or_default().to_owned();
+            true
+        })?;
         self.lines(pos, &infos, &best)
     }
 
     /// How long a search may take before it is told to end.
     fn longest_wait(&self, limits: &Limits) -> Option<Duration> {
-        let by_time = limits
-            .time
-            .map(|time| time.saturating_add(self.options.patience));
-        let by_nodes = limits
-            .nodes
-            .map(|nodes| self.options.patience + Duration::from_secs(nodes / LEAST_SPEED));
+        let by_time = limits.time.map(|time| time.saturating_add(self.options.patience));
+        let by_nodes = limits.nodes.map(|nodes| self.options.patience + Duration::from_secs(nodes / LEAST_SPEED));
         let by_depth = limits.depth.map(|_| self.options.longest_search);
-        [
-            by_time,
-            by_nodes.map(|wait| wait.min(self.options.longest_search)),
-            by_depth,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        [by_time, by_nodes.map(|wait| wait.min(self.options.longest_search)), by_depth].into_iter().flatten().min()
     }
 
     /// The legal part of what the engine wrote last about each of its lines.
     fn lines(&self, pos: &Chess, infos: &[Info], best: &str) -> Result<Vec<PvLine>, EngineError> {
-        let illegal = |text: &str| EngineError::IllegalMove {
-            engine: self.program.clone(),
-            text: text.to_owned(),
-        };
+        let illegal = |text: &str| EngineError::IllegalMove { engine: self.program.clone(), text: text.to_owned() };
         if infos.is_empty() {
-            return Err(EngineError::NoLine {
-                engine: self.program.clone(),
-            });
+            return Err(EngineError::NoLine { engine: self.program.clone() });
         }
         let best_move = parse_move(pos, best).ok_or_else(|| illegal(best))?;
         let mut lines: Vec<PvLine> = Vec::new();
         for rank in 1..=infos.iter().map(|info| info.rank).max().unwrap_or(0) {
             // The first line is the one the engine decided for, even if it changed its mind after its last line;
             // a score tells more than a bound.
-            let of_rank = infos
-                .iter()
-                .enumerate()
-                .filter(|(_, info)| info.rank == rank);
-            let latest = of_rank.max_by_key(|(index, info)| {
-                (rank == 1 && info.pv[0] == best, !info.is_bound, *index)
-            });
+            let of_rank = infos.iter().enumerate().filter(|(_, info)| info.rank == rank);
+            let latest = of_rank.max_by_key(|(index, info)| (rank == 1 && info.pv[0] == best, !info.is_bound, *index));
             let Some((_, info)) = latest else { continue };
             let moves = legal_prefix(pos, &info.pv);
             let first = *moves.first().ok_or_else(|| illegal(&info.pv[0]))?;
             // A search cut short may leave a move in its old place as well.
             if lines.iter().all(|line| line.moves[0] != first) {
-                lines.push(PvLine {
-                    moves,
-                    score: info.score,
-                    depth: info.depth,
-                    nodes: info.nodes,
-                });
+                lines.push(PvLine { moves, score: info.score, depth: info.depth, nodes: info.nodes });
             }
         }
         lines.sort_by_key(|line| (std::cmp::Reverse(line.score), line.moves[0] != best_move));
@@ -374,9 +286,7 @@ impl Uci {
 
 impl Session {
     fn has(&self, option: &str) -> bool {
-        self.known
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(option))
+        self.known.iter().any(|known| known.eq_ignore_ascii_case(option))
     }
 }
 
@@ -385,17 +295,9 @@ impl Engine for Uci {
         &self.name
     }
 
-    fn analyse_after(
-        &mut self,
-        start: &Chess,
-        played: &[Move],
-        limits: &Limits,
-    ) -> Result<Vec<PvLine>, EngineError> {
+    fn analyse_after(&mut self, start: &Chess, played: &[Move], limits: &Limits) -> Result<Vec<PvLine>, EngineError> {
         let positions = replay(start, played, limits)?;
-        if positions
-            .last()
-            .is_some_and(|pos| pos.legal_moves().is_empty())
-        {
+        if positions.last().is_some_and(|pos| pos.legal_moves().is_empty()) {
             return Ok(Vec::new());
         }
         let mut tries = 2;
@@ -432,20 +334,10 @@ fn needs_chess960(start: &Chess) -> bool {
 
 /// The position as the last irreversible move left it, and the moves since.
 fn position_command(positions: &[Chess], played: &[Move], mode: CastlingMode) -> String {
-    let from = played
-        .iter()
-        .rposition(|m| m.is_zeroing())
-        .map_or(0, |index| index + 1);
+    let from = played.iter().rposition(|m| m.is_zeroing()).map_or(0, |index| index + 1);
     let fen = Fen::from_position(&positions[from], EnPassantMode::Legal);
-    let moves: String = played[from..]
-        .iter()
-        .map(|m| format!(" {}", UciMove::from_move(*m, mode)))
-        .collect();
-    let moves = if moves.is_empty() {
-        moves
-    } else {
-        format!(" moves{moves}")
-    };
+    let moves: String = played[from..].iter().map(|m| format!(" {}", UciMove::from_move(*m, mode))).collect();
+    let moves = if moves.is_empty() { moves } else { format!(" moves{moves}") };
     format!("position fen {fen}{moves}")
 }
 
@@ -454,10 +346,7 @@ fn go_command(limits: &Limits, mode: CastlingMode) -> String {
     let numbers = [
         ("nodes", limits.nodes),
         ("depth", limits.depth.map(u64::from)),
-        (
-            "movetime",
-            limits.time.map(|time| time.as_millis().max(1) as u64),
-        ),
+        ("movetime", limits.time.map(|time| time.as_millis().max(1) as u64)),
     ];
     for (word, number) in numbers {
         if let Some(number) = number {

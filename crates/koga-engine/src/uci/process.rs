@@ -41,11 +41,7 @@ const WAITING_LINES: usize = 256;
 impl Process {
     pub(crate) fn start(program: &Path, arguments: &[String]) -> std::io::Result<Process> {
         let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         // A Ctrl-C at the terminal is for us; we stop the engine ourselves.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -57,21 +53,13 @@ impl Process {
         // Both threads end with the process: its pipes break, and so do the channels.
         thread::spawn(move || {
             for line in commands {
-                if stdin
-                    .write_all(line.as_bytes())
-                    .and_then(|()| stdin.flush())
-                    .is_err()
-                {
+                if stdin.write_all(line.as_bytes()).and_then(|()| stdin.flush()).is_err() {
                     return;
                 }
             }
         });
         thread::spawn(move || listen(BufReader::new(stdout), &heard));
-        Ok(Process {
-            child,
-            input: Some(input),
-            output,
-        })
+        Ok(Process { child, input: Some(input), output })
     }
 
     /// Sends one line. If the engine has ended, the next wait tells.
@@ -121,10 +109,7 @@ impl Drop for Process {
 fn listen(mut stdout: impl BufRead, heard: &SyncSender<Option<String>>) {
     loop {
         let mut line = Vec::new();
-        match (&mut stdout)
-            .take(LONGEST_LINE as u64)
-            .read_until(b'\n', &mut line)
-        {
+        match (&mut stdout).take(LONGEST_LINE as u64).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
             Ok(_) if line.ends_with(b"\n") => {}
             Ok(_) => match skip_line(&mut stdout) {
@@ -176,10 +161,7 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     } else {
         file.to_owned()
     };
-    env::split_paths(&path)
-        .chain(games)
-        .map(|dir| dir.join(&file))
-        .find(|path| path.is_file())
+    env::split_paths(&path).chain(games).map(|dir| dir.join(&file)).find(|path| path.is_file())
 }
 
 #[cfg(test)]

@@ -31,8 +31,8 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
 
 /// The finding of a mate on this ply.
 pub(super) fn finding(s: &Survey, tactic: Tactic) -> Finding {
-    let checker = if s.checkers.contains(s.to) { Some(s.to) } else { s.checkers.first() };
-    let mut finding = Finding::new(tactic, s.ply, checker.unwrap_or(s.to));
+    // Of several uncovered checkers none is the one: the piece that uncovered them acts.
+    let mut finding = Finding::new(tactic, s.ply, s.checkers.single_square().unwrap_or(s.to));
     finding.targets.push(s.king);
     finding.mark(Mark::Attacker, s.checkers.without(finding.piece));
     finding.prize = None;

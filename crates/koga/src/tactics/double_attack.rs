@@ -22,7 +22,7 @@
 //!
 //! Threats of mate in two or more and threats to promote are not counted.
 
-use shakmaty::{Bitboard, Move};
+use shakmaty::Bitboard;
 
 use crate::{
     material::{PIECE, Points, value},
@@ -30,7 +30,7 @@ use crate::{
     pins::pins,
     survey::{CashIn, Survey},
     tactic::{Detections, Finding, Mark, Rule, Tactic},
-    words::Words,
+    words::{Words, alternatives, list},
 };
 
 pub(super) const D6: Rule = Rule { id: "D6", text: "The mate is the capture of the attacked piece: one threat." };
@@ -63,15 +63,16 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     }
     let (hanging, attacker) = newly_hanging(s, attacked);
     let mut threats = usize::from(check) + attacked.count() + hanging.count();
-    let mut mate = None;
+    let mut mate = Bitboard::EMPTY;
     if threats == 1 && !check {
-        match threatened_mate(s, attacked) {
-            Mate::Separate(m) => mate = Some(m.to()),
-            Mate::OnTarget => out.reject(Tactic::DoubleAttack, s.ply, D6, attacked.with(s.to)),
-            Mate::None if ends_in_mate_by_another(s) => mate = s.line.moves.last().map(|m| m.to()),
-            Mate::None => {}
+        let (elsewhere, on_target) = threatened_mates(s, attacked);
+        mate = elsewhere;
+        if mate.is_empty() && on_target {
+            out.reject(Tactic::DoubleAttack, s.ply, D6, attacked.with(s.to));
+        } else if mate.is_empty() && ends_in_mate_by_another(s) {
+            mate = s.line.moves.last().map(|m| m.to()).into_iter().collect();
         }
-        threats += usize::from(mate.is_some());
+        threats += usize::from(mate.any());
     }
     if threats < 2 {
         return;
@@ -79,12 +80,12 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
 
     let victims = attacked | hanging;
     let mut finding = Finding::new(Tactic::DoubleAttack, s.ply, s.to);
-    let king = (check || mate.is_some()).then_some(s.king);
+    let king = (check || mate.any()).then_some(s.king);
     finding.targets.extend(victims | Bitboard::from_iter(king));
     finding.won = s.payoff(victims);
     finding.prize = Some(prize(s, victims, hanging, king.is_some()));
     finding.mark(Mark::Attacker, attacker);
-    finding.mark(Mark::Mate, Bitboard::from_iter(mate));
+    finding.mark(Mark::Mate, mate);
     let won_later = matches!(s.cash_in(victims), CashIn::Won { .. } | CashIn::Taken);
     if !s.survives() && !won_later {
         return out.reject(Tactic::DoubleAttack, s.ply, D8, victims.with(s.to));
@@ -114,14 +115,15 @@ fn newly_hanging(s: &Survey, attacked: Bitboard) -> (Bitboard, Bitboard) {
     let (mut hanging, mut by) = (Bitboard::EMPTY, Bitboard::EMPTY);
     for sq in s.theirs & !s.board.pawns() & !s.board.kings() & !attacked {
         let ours = s.men.attackers(sq, s.us).without(s.to);
-        let Some(taker) = ours.into_iter().find(|from| s.can_capture(*from, sq) && s.guards(sq, *from).is_empty())
-        else {
+        let takes_for_free = |from: &_| s.can_capture(*from, sq) && s.guards(sq, *from).is_empty();
+        let takers: Bitboard = ours.into_iter().filter(takes_for_free).collect();
+        if takers.is_empty() {
             continue;
-        };
+        }
         let was_attacked = s.past.attackers(sq, s.us).any();
         if !was_attacked || s.exchange_before(sq) <= 0 {
             hanging.add(sq);
-            by.add(taker);
+            by |= takers;
         }
     }
     (hanging, by)
@@ -137,32 +139,24 @@ fn prize(s: &Survey, victims: Bitboard, hanging: Bitboard, with_check: bool) -> 
     nets.into_iter().rev().nth(usize::from(!with_check)).unwrap_or(0).max(0)
 }
 
-enum Mate {
-    None,
-    OnTarget,
-    Separate(Move),
-}
-
-/// Mate in one, if the enemy passed, that was no threat before the move (D3).
-fn threatened_mate(s: &Survey, attacked: Bitboard) -> Mate {
-    let mut found = Mate::None;
+/// Where we would mate in one if the enemy passed and could not before the move (D3), apart from taking the attacked pieces;
+/// and whether taking one of them would mate (D6).
+fn threatened_mates(s: &Survey, attacked: Bitboard) -> (Bitboard, bool) {
     let Some(passed) = passed(s.after) else {
-        return found;
+        return (Bitboard::EMPTY, false);
     };
-    for m in mates_in_one(&passed) {
-        if attacked.contains(m.to()) {
-            found = Mate::OnTarget;
-        } else if !mates_in_one(s.before).contains(&m) {
-            return Mate::Separate(m);
-        }
+    let now: Bitboard = mates_in_one(&passed).into_iter().map(|m| m.to()).collect();
+    if now.is_empty() {
+        return (now, false);
     }
-    found
+    let before: Bitboard = mates_in_one(s.before).into_iter().map(|m| m.to()).collect();
+    (now & !before & !attacked, (now & attacked).any())
 }
 
 /// Whether the line ends in mate by a piece other than the one moved here (D5).
 fn ends_in_mate_by_another(s: &Survey) -> bool {
     let last = s.line.len();
-    if last == s.ply || !s.line.mates() {
+    if last == s.ply || !s.line.mates {
         return false;
     }
     let Some(ply) = s.line.ply(last) else {
@@ -184,19 +178,18 @@ pub(super) fn explain(w: &Words) -> String {
     if direct.any() {
         threats.push(format!("attacks {}", w.men(direct)));
     }
-    if let Some(mate) = w.finding.marked(Mark::Mate).first() {
-        let in_line = s.line.mates() && s.line.moves.last().is_some_and(|m| m.to() == mate);
-        threats.push(if in_line {
-            format!("prepares the mate on {mate}")
-        } else {
-            format!("threatens mate on {mate}")
-        });
+    let mates = w.finding.marked(Mark::Mate);
+    if mates.any() {
+        let in_line = s.line.mates && s.line.moves.last().is_some_and(|m| mates.contains(m.to()));
+        let squares: Vec<String> = mates.into_iter().map(|sq| sq.to_string()).collect();
+        let verb = if in_line { "prepares the mate" } else { "threatens mate" };
+        threats.push(format!("{verb} on {}", alternatives(&squares)));
     }
     let left = victims & !direct;
     if left.any() {
         threats.push(format!("leaves {} hanging to {}", w.men(left), w.men(hands)));
     }
-    let count = victims.count() + usize::from(s.checkers.any()) + w.finding.marked(Mark::Mate).count();
+    let count = victims.count() + usize::from(s.checkers.any()) + usize::from(mates.any());
     let number = ["two", "two", "two", "three", "four"].get(count).copied().unwrap_or("many");
-    format!("{} {}: {number} threats at once.{}", w.man(s.to), crate::words::list(&threats), w.outcome(victims))
+    format!("{} {}: {number} threats at once.{}", w.man(s.to), list(&threats), w.outcome(victims))
 }

@@ -76,7 +76,7 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
         finding.mark(Mark::Refuter, Bitboard::from_square(refuter));
     }
     let pays_anyway = finding.won > Some(0) || (refuter.is_some() && finding.prize > Some(0));
-    if refuter.is_some() && s.line.won() <= 0 && !s.line.mates() {
+    if refuter.is_some() && s.line.won() <= 0 && !s.line.mates {
         if s.captured.is_some_and(|(_, role)| value(role) >= value(s.role)) {
             return out.reject(Tactic::Fork, s.ply, F7, targets.with(s.to));
         }

@@ -30,7 +30,7 @@ pub(super) const N2: Rule = Rule { id: "N2", text: "The defenders are pinned, bu
 pub(super) const RULES: &[Rule] = &[N1, N2];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
-    let Some((_, role)) = s.captured else { return };
+    let Some((sq, role)) = s.captured else { return };
     let defenders = s.men.attackers(s.to, s.them).without(s.king);
     if defenders.is_empty() {
         return;
@@ -44,7 +44,7 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
         return out.reject(Tactic::PinnedDefender, s.ply, N1, squares);
     }
     let mut finding = Finding::new(Tactic::PinnedDefender, s.ply, s.to);
-    finding.targets.push(s.to);
+    finding.targets.push(sq);
     finding.mark(Mark::Defender, pinned);
     finding.prize = Some(value(role));
     finding.won = Some((s.line.settled_balance(s.ply) - s.line.balance(s.ply - 1)).max(0));

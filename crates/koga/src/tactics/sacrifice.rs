@@ -50,7 +50,7 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     if down < GIVEN || reported {
         return;
     }
-    if !s.line.mates() {
+    if !s.line.mates {
         let taken_back = s.line.settled_balance(s.ply + 1);
         let at_once = taken_back > s.line.balance(s.ply + 1) && s.line.balance(0) - taken_back < GIVEN;
         let in_kind = s.line.ply(s.ply + 2).and_then(|ply| ply.captured()).map(|(_, role)| value(role));
@@ -72,7 +72,7 @@ pub(super) fn explain(w: &Words) -> String {
     let s = &w.survey;
     let down = s.line.balance(0) - s.line.balance(s.ply + 1);
     let given = w.man(w.finding.piece);
-    let why = match (s.line.mates(), s.line.won()) {
+    let why = match (s.line.mates, s.line.won()) {
         (true, _) => " for mate".to_owned(),
         (false, won) if won > 0 => format!(" and comes out {} ahead", points(won)),
         _ => String::new(),

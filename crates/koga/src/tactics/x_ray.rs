@@ -88,7 +88,7 @@ fn defence(s: &Survey, out: &mut Detections) {
                 out.reject(Tactic::XRay, s.ply, X8, Bitboard::from_iter([slider, shield, s.to]));
                 continue;
             }
-            return report(s, &Ray { kind: Kind::Defence, slider, shield }, out);
+            report(s, &Ray { kind: Kind::Defence, slider, shield }, out);
         }
     }
 }
@@ -97,7 +97,7 @@ fn defence(s: &Survey, out: &mut Detections) {
 fn recaptures_with_mate(s: &Survey, slider: Square) -> bool {
     let recapture = s.line.ply(s.ply + 2);
     s.line.len() == s.ply + 2
-        && s.line.mates()
+        && s.line.mates
         && recapture.is_some_and(|ply| ply.m.is_capture() && ply.m.to() == s.to && ply.m.from() == Some(slider))
 }
 
@@ -155,7 +155,7 @@ fn refutation(s: &Survey, ray: &Ray) -> Option<Rule> {
 
 /// A slider behind the contested square that gives or completes the mate at the end of the line through it (X3).
 fn supports_mate(s: &Survey) -> Option<Square> {
-    if !s.line.mates() || s.line.len() <= s.ply + 2 {
+    if !s.line.mates || s.line.len() <= s.ply + 2 {
         return None;
     }
     let end = s.line.end();

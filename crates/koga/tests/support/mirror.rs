@@ -1,9 +1,7 @@
 //! Lines in the mirror, and reports to compare with theirs.
 
-use std::sync::OnceLock;
-
 use koga::{
-    Finding, Kind, Line, Mark, Report, Tactic,
+    Finding, Line, Report, Tactic,
     shakmaty::{Bitboard, Chess, EnPassantMode, Move, Position, Square},
 };
 
@@ -104,8 +102,7 @@ impl Said {
             .superseded
             .iter()
             .map(|lost| format!("{} by {} ({})", finding(&lost.finding, mirror), lost.by, lost.rule.id));
-        let rejections = report.rejections.iter().filter(|rejection| is_strict() || rejection.rule.id != "X8");
-        let rejections = rejections.map(|rejection| {
+        let rejections = report.rejections.iter().map(|rejection| {
             format!(
                 "{} ply {} {} {}",
                 rejection.tactic,
@@ -123,36 +120,17 @@ impl Said {
     }
 }
 
-/// Whether everything is compared. Where several men or squares would serve as well, some rules name the first on the board,
-/// which is another one in the mirror; unless `KOGA_STRICT_MIRRORS` is set, which of them is named is left out:
-///
-/// - double attack: to which of our men a piece hangs, and which mate is threatened;
-/// - checkmate by two uncovered pieces: which of them is the acting one;
-/// - x-ray defence: which slider and shield, and the ones refused before it by X8.
-fn is_strict() -> bool {
-    static STRICT: OnceLock<bool> = OnceLock::new();
-    *STRICT.get_or_init(|| std::env::var_os("KOGA_STRICT_MIRRORS").is_some())
-}
-
 fn finding(finding: &Finding, mirror: Mirror) -> String {
-    let lenient = !is_strict();
     let mut targets: Vec<Square> = finding.targets.iter().map(|sq| mirror.square(*sq)).collect();
     if finding.tactic != Tactic::Pin {
         // Of a pin the order says which is which.
         targets.sort();
     }
     let head = format!("{} {} {:?} ply {}", finding.tactic, finding.role.name(), finding.kind, finding.ply);
-    if lenient && (finding.tactic.is_mate() || finding.kind == Some(Kind::Defence)) {
-        return format!("{head} -> {targets:?}");
-    }
-    let chosen = |mark| lenient && matches!(mark, Mark::Attacker | Mark::Mate);
     let mut squares: Vec<String> = finding
         .squares
         .iter()
-        .map(|(mark, squares)| match chosen(*mark) {
-            true => mark.name().to_owned(),
-            false => format!("{}: {}", mark.name(), set(mirror.squares(*squares))),
-        })
+        .map(|(mark, squares)| format!("{}: {}", mark.name(), set(mirror.squares(*squares))))
         .collect();
     squares.sort();
     let piece = mirror.square(finding.piece);

@@ -70,7 +70,7 @@ fn check_finding(line: &Line, finding: &Finding) {
     assert!(!finding.targets.is_empty(), "something is acted on: {finding:?}");
     for target in &finding.targets {
         let holds = match (finding.tactic, finding.kind) {
-            (Tactic::HangingCapture | Tactic::PinnedDefender, _) => ply.m.is_capture() && ply.m.to() == *target,
+            (Tactic::HangingCapture | Tactic::PinnedDefender, _) => ply.captured().is_some_and(|(sq, _)| sq == *target),
             (Tactic::XRay, Some(Kind::Exchange | Kind::SupportMate | Kind::Defence)) => ply.m.to() == *target,
             (Tactic::Sacrifice, _) => *target == finding.piece,
             _ => board.color_at(*target) == Some(!us),
