@@ -2,10 +2,16 @@
 
 use clap::ValueEnum;
 use koga::{
-    Line, Tactic, analyze,
+    Line, Report, Tactic, analyze, explain,
     parse::{self, ParseError},
-    render,
+    render::{self, json::JsonReport},
+    shakmaty::{Chess, Move, Position},
 };
+use koga_engine::{Engine, Limits, PvLine, Score};
+use koga_review::{contradicts, cut, headline, render::json::JsonScore, win::chances};
+use serde::Serialize;
+
+use crate::engine::EngineArgs;
 
 /// What to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -36,25 +42,199 @@ pub struct Request {
     pub why_not: Option<Tactic>,
     /// Whether to colour the board.
     pub colored: bool,
+    /// Lines that the engine is asked for; 0 counts as 1.
+    pub multipv: usize,
+    /// The engine that finds the line where none is given.
+    pub engine: EngineArgs,
 }
 
-/// What the program prints for a request.
+/// What the program prints for a request. Where no line is given, the engine finds it.
 ///
 /// # Errors
 ///
 /// A message for the user, with the place at fault pointed at.
 pub fn run(request: &Request) -> Result<String, String> {
+    let moves_given = request.candidate.as_deref().map_or(0, |text| parse::moves_of(text).count());
+    if request.line.is_none() && moves_given < 2 {
+        return by_engine(request);
+    }
     let line = parse(request)?;
     let report = analyze(&line);
     Ok(match (request.why_not, request.format) {
         (Some(tactic), _) => render::text::why_not(&line, &report, tactic),
         (None, Format::Text) => render::text::report(&line, &report, request.colored),
         (None, Format::Svg) => render::svg::report(&line, &report),
-        (None, Format::Json) => {
-            let json = render::json::report(&line, &report, ());
-            serde_json::to_string(&json).map_err(|err| err.to_string())? + "\n"
-        }
+        (None, Format::Json) => to_json(&render::json::report(&line, &report, ()))?,
     })
+}
+
+/// Nodes for a position where nothing else is asked for: a fraction of a second.
+pub const DEFAULT_NODES: u64 = 200_000;
+
+/// A report on a line of the engine's, as it is written.
+#[derive(Debug, Serialize)]
+pub struct ScoredReport<I> {
+    /// The report.
+    #[serde(flatten)]
+    pub report: JsonReport<I>,
+    /// The engine's score of the line, from the side whose line it is.
+    pub score: JsonScore,
+    /// What the line is: `best`, or for a move that was given `move`, and then `reply` for what it allows and `better` for a
+    /// move that is clearly better.
+    pub part: &'static str,
+}
+
+/// A line of the engine's with its report.
+struct Scored {
+    line: Line,
+    report: Report,
+    found: PvLine,
+    part: &'static str,
+}
+
+impl Scored {
+    fn new(root: &Chess, setup: Option<Move>, found: PvLine, part: &'static str) -> Option<Scored> {
+        let line = cut(root, setup, &found.moves, found.score)?;
+        let report = analyze(&line);
+        Some(Scored { line, report, found, part })
+    }
+}
+
+/// The best line of a position, for callers that want just that.
+///
+/// # Errors
+///
+/// A message where the engine fails or the game is over.
+pub fn best_line(
+    root: &Chess,
+    setup: Option<Move>,
+    limits: &Limits,
+    engine: &mut dyn Engine,
+) -> Result<(Line, Score), String> {
+    let found = engine.analyse(root, limits).map_err(|err| err.to_string())?.into_iter().next();
+    let found = found.ok_or_else(|| over(root))?;
+    let line = cut(root, setup, &found.moves, found.score).ok_or_else(|| over(root))?;
+    Ok((line, found.score))
+}
+
+fn over(root: &Chess) -> String {
+    let how = if root.is_checkmate() { "checkmate" } else { "stalemate" };
+    format!("there is no move in the position: it is {how}")
+}
+
+fn by_engine(request: &Request) -> Result<String, String> {
+    let root = parse::parse_fen(&request.fen).map_err(|err| point_at(&err, &request.fen, "", false))?;
+    let candidate = request.candidate.as_deref().map(|text| candidate(&root, text, &request.fen)).transpose()?;
+    if root.legal_moves().is_empty() {
+        return Err(over(&root));
+    }
+    let mut engine = request.engine.open().map_err(|err| err.to_string())?;
+    let limits = request.engine.limits(DEFAULT_NODES);
+    let mut search = |pos: &Chess, limits: &Limits| engine.analyse(pos, limits).map_err(|err| err.to_string());
+    let mut lines = Vec::new();
+    match candidate {
+        None => {
+            let found = search(&root, &limits.clone().with_lines(request.multipv.max(1)))?;
+            lines.extend(found.into_iter().filter_map(|found| Scored::new(&root, None, found, "best")));
+        }
+        Some(m) => {
+            let best = search(&root, &limits)?.into_iter().next();
+            let is_best = best.as_ref().is_some_and(|best| best.moves[0] == m);
+            let found = match best.clone().filter(|_| is_best) {
+                Some(best) => Some(best),
+                None => search(&root, &limits.clone().with_root_moves([m]))?.into_iter().next(),
+            };
+            let Some(found) = found else { return Err(over(&root)) };
+            let clearly = |best: &PvLine| !is_best && chances(best.score) - chances(found.score) >= CLEARLY;
+            let better = best.filter(clearly);
+            let reply = better.as_ref().and_then(|_| reply(&root, &found));
+            lines.extend(Scored::new(&root, None, found, "move"));
+            lines.extend(reply);
+            lines.extend(better.and_then(|better| Scored::new(&root, None, better, "better")));
+        }
+    }
+    let Some(first) = lines.first() else { return Err(over(&root)) };
+    match (request.why_not, request.format) {
+        (Some(tactic), _) => Ok(render::text::why_not(&first.line, &first.report, tactic)),
+        (None, Format::Text) => Ok(in_words(&lines, engine.name(), request.colored)),
+        (None, Format::Svg) => Ok(render::svg::report(&first.line, &first.report)),
+        (None, Format::Json) => lines.iter().map(|scored| to_json(&scored_json(scored))).collect(),
+    }
+}
+
+/// A move is clearly better from the loss on that earns the other an inaccuracy.
+const CLEARLY: f64 = 0.1;
+
+/// What the enemy's answer in the line wins by a tactic.
+fn reply(root: &Chess, found: &PvLine) -> Option<Scored> {
+    let (m, rest) = found.moves.split_first()?;
+    let mut after = root.clone();
+    after.play_unchecked(*m);
+    let score = match found.score {
+        Score::Cp(cp) => Score::Cp(-cp),
+        Score::Mate(n) if n > 0 => Score::Mate(1 - n),
+        Score::Mate(n) => Score::Mate(-n),
+    };
+    let found = PvLine { moves: rest.to_vec(), score, ..found.clone() };
+    let reply = Scored::new(&after, Some(*m), found, "reply")?;
+    let pays = headline(&reply.line, &reply.report).is_some() && !contradicts(&reply.line, score);
+    pays.then_some(reply)
+}
+
+fn in_words(lines: &[Scored], engine: &str, colored: bool) -> String {
+    let mut out = String::new();
+    for (index, scored) in lines.iter().enumerate() {
+        let root = scored.line.root();
+        match scored.part {
+            "reply" => {
+                let Some(finding) = headline(&scored.line, &scored.report) else { continue };
+                out += "\nWhat the move allows:\n";
+                out += &format!("  {}\n", explain::finding(&scored.line, &scored.report.findings[finding]));
+                out += &format!("  {}\n", render::text::moves(&scored.line));
+                continue;
+            }
+            "better" => out += "\nClearly better:\n\n",
+            _ if index > 0 => out += &format!("\nLine {}:\n\n", index + 1),
+            _ => {}
+        }
+        out += &render::text::report(&scored.line, &scored.report, colored);
+        out.push('\n');
+        let side = root.turn().fold_wb("White", "Black");
+        let found = &scored.found;
+        let score = match found.score {
+            Score::Mate(n) if n > 0 => format!("{side} mates in {n}"),
+            Score::Mate(n) => format!("{side} is mated in {}", -n),
+            score => format!("{score} for {side}"),
+        };
+        out += &format!("Score: {score} ({engine}, depth {}, {} nodes)\n", found.depth, found.nodes);
+        if contradicts(&scored.line, found.score) {
+            let won = explain::line_won(&scored.line).unwrap_or_default();
+            out += &format!(
+                "The score does not bear this out: {} But that is more than the engine thinks {side} is left with.\n",
+                won
+            );
+        }
+    }
+    out
+}
+
+fn scored_json(scored: &Scored) -> ScoredReport<()> {
+    ScoredReport {
+        report: render::json::report(&scored.line, &scored.report, ()),
+        score: scored.found.score.into(),
+        part: scored.part,
+    }
+}
+
+fn to_json(json: &impl Serialize) -> Result<String, String> {
+    Ok(serde_json::to_string(json).map_err(|err| err.to_string())? + "\n")
+}
+
+/// The move that was given, or a message with the token underlined.
+fn candidate(root: &Chess, text: &str, fen: &str) -> Result<Move, String> {
+    let token = parse::moves_of(text).next().ok_or_else(|| ParseError::EmptyLine.to_string())?;
+    parse::parse_move(root, token)
+        .map_err(|reason| point_at(&ParseError::Move { ply: 1, token: token.to_owned(), reason }, fen, text, false))
 }
 
 fn parse(request: &Request) -> Result<Line, String> {

@@ -4,7 +4,9 @@
 
 pub mod agree;
 pub mod corpus;
+pub mod engine;
 pub mod explain;
 pub mod jsonl;
 pub mod pages;
+pub mod review;
 pub mod tag;

@@ -5,14 +5,18 @@
 use std::{
     io::{self, IsTerminal, Write},
     process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use koga::Tactic;
 use koga_cli::{
     agree,
+    engine::EngineArgs,
     explain::{self, Format, Request},
-    jsonl, pages, tag,
+    jsonl, pages,
+    review::{self, Ending, Failure, ReviewArgs},
+    tag,
 };
 
 /// Says why a chess move is good: names the tactics of a position, a move and a line.
@@ -27,6 +31,14 @@ struct Cli {
 enum Command {
     /// Explain a move: the tactics that it makes, and what the line wins by them.
     Explain(ExplainArgs),
+    /// Review games: the tactics that were found, missed and allowed.
+    Review {
+        #[command(flatten)]
+        args: Box<ReviewArgs>,
+        /// Colour the boards.
+        #[arg(long, value_enum, default_value_t)]
+        color: Color,
+    },
     /// Print how Koga decides on a tactic, with the positions that it is tested on.
     Tactics {
         /// The tactic, such as `fork`; all are listed where none is given.
@@ -47,10 +59,10 @@ struct ExplainArgs {
     /// The position; put it in quotes.
     #[arg(required_unless_present = "jsonl")]
     fen: Option<String>,
-    /// The candidate move, in SAN or UCI.
+    /// The candidate move, in SAN or UCI; the engine's best if not given.
     #[arg(value_name = "MOVE")]
     candidate: Option<String>,
-    /// The whole line, candidate first: "Nf6+ Kf8 Nxh7+".
+    /// The whole line, candidate first: "Nf6+ Kf8 Nxh7+"; the engine finds one if not given.
     #[arg(long)]
     line: Option<String>,
     /// The first move of the line is the enemy's, played in FEN before the candidate, as in a Lichess puzzle.
@@ -68,6 +80,11 @@ struct ExplainArgs {
     /// Read requests from standard input, one JSON object a line, and write one report a line.
     #[arg(long, conflicts_with_all = ["fen", "candidate", "line", "setup", "format", "why_not"])]
     jsonl: bool,
+    /// Lines that the engine is to find; each becomes a report.
+    #[arg(long, value_name = "LINES", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..), conflicts_with_all = ["candidate", "line", "jsonl"])]
+    multipv: u8,
+    #[command(flatten)]
+    engine: EngineArgs,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -99,9 +116,10 @@ fn main() -> ExitCode {
     let mut out = io::stdout().lock();
     let done = match command {
         Command::Explain(args) if args.jsonl => {
-            jsonl::run(io::stdin().lock(), &mut out).map(|failed| ExitCode::from(u8::from(failed > 0)))
+            jsonl::run(io::stdin().lock(), &mut out, &args.engine).map(|failed| ExitCode::from(u8::from(failed > 0)))
         }
         Command::Explain(args) => explain(args, &mut out),
+        Command::Review { args, color } => review(&args, color.is_wanted(), &mut out),
         Command::Tag(_) | Command::Agree(_) => unreachable!("they write for themselves"),
         Command::Tactics { name, color } => {
             let text = name.map_or_else(pages::index, |tactic| pages::terminal(tactic, color.is_wanted()));
@@ -119,9 +137,6 @@ fn main() -> ExitCode {
 }
 
 fn explain(args: ExplainArgs, out: &mut impl Write) -> io::Result<ExitCode> {
-    if args.candidate.is_none() && args.line.is_none() {
-        usage(ErrorKind::MissingRequiredArgument, "give a MOVE, or a whole --line that begins with it");
-    }
     if args.why_not.is_some() && args.format != Format::Text {
         usage(ErrorKind::ArgumentConflict, "--why-not is printed as text: the JSON report holds all rejections anyway");
     }
@@ -133,6 +148,8 @@ fn explain(args: ExplainArgs, out: &mut impl Write) -> io::Result<ExitCode> {
         format: args.format,
         why_not: args.why_not,
         colored: args.color.is_wanted(),
+        multipv: args.multipv.into(),
+        engine: args.engine,
     };
     match explain::run(&request) {
         Ok(text) => out.write_all(text.as_bytes()).map(|()| ExitCode::SUCCESS),
@@ -146,6 +163,33 @@ fn explain(args: ExplainArgs, out: &mut impl Write) -> io::Result<ExitCode> {
 /// Writes a message to standard error, if anybody reads it.
 fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "koga: {message}");
+}
+
+/// Set by the first Ctrl-C; the second ends the program.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// The exit status of a program that a signal ended, as shells count it.
+const INTERRUPTED_STATUS: u8 = 130;
+
+fn review(args: &ReviewArgs, colored: bool, out: &mut impl Write) -> io::Result<ExitCode> {
+    let handler = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED_STATUS.into());
+        }
+    });
+    if let Err(err) = handler {
+        complain(&format!("an interruption will not be waited for: {err}"));
+    }
+    match review::run(args, colored, &INTERRUPTED, out) {
+        Ok(Ending::Done) => Ok(ExitCode::SUCCESS),
+        Ok(Ending::Trouble) => Ok(ExitCode::FAILURE),
+        Ok(Ending::Interrupted) => Ok(ExitCode::from(INTERRUPTED_STATUS)),
+        Err(Failure::Io(err)) => Err(err),
+        Err(Failure::Message(message)) => {
+            complain(&message);
+            Ok(ExitCode::FAILURE)
+        }
+    }
 }
 
 /// Ends the program with a usage error: exit status 2.

@@ -105,6 +105,19 @@ impl Line {
         if line.moves.is_empty() { Err(ParseError::EmptyLine) } else { Ok(line) }
     }
 
+    /// A line of moves at hand, each legal where it is played; `None` for no moves.
+    pub fn of_moves(root: Chess, setup: Option<Move>, moves: impl IntoIterator<Item = Move>) -> Option<Line> {
+        let mut line = Line { positions: vec![root], moves: Vec::new(), setup, mates: false };
+        for m in moves {
+            let mut next = line.end().clone();
+            next.play_unchecked(m);
+            line.positions.push(next);
+            line.moves.push(m);
+        }
+        line.mates = line.len() % 2 == 1 && line.end().is_checkmate();
+        (!line.moves.is_empty()).then_some(line)
+    }
+
     /// The number of plies, at least 1.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
