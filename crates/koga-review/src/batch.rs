@@ -128,6 +128,8 @@ impl Batch<'_> {
             let _close = Closing(&shared);
             let window = threads + 2;
             let (mut next_in, mut next_out, mut more) = (0, 0, true);
+            // The game in hand when the interruption came.
+            let mut last = None;
             loop {
                 let in_hand = shared.lock().in_hand;
                 let interrupted = self.interrupted.load(Ordering::Relaxed);
@@ -142,7 +144,7 @@ impl Batch<'_> {
                 let mut state = shared.lock();
                 if interrupted {
                     more = false;
-                    state.drop_all_but(next_out);
+                    state.drop_all_but(*last.get_or_insert(next_out));
                 }
                 if let Some(reviewed) = state.done.remove(&next_out) {
                     state.in_hand -= 1;

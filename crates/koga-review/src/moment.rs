@@ -359,6 +359,8 @@ struct Said {
     shown: [usize; 2],
     /// The last tactic that each side missed.
     missed: [Option<(usize, Candidate)>; 2],
+    /// The last tactic that each side was told it allowed or overlooked.
+    labelled: [Option<(usize, Candidate)>; 2],
     /// The tactic that the last move allowed.
     allowed: Option<(usize, Candidate)>,
 }
@@ -410,13 +412,17 @@ impl Said {
             _ => Answer::Other,
         };
         let threat = was_there(examined, index, &allowed);
-        let again = self.allowed.as_ref().is_some_and(|(at, before)| index - at <= 4 && before.says_the_same(&allowed));
+        let longest = if threat { 4 } else { 2 };
+        let again = self.labelled[slot(side)]
+            .as_ref()
+            .is_some_and(|(at, before)| index - at <= longest && before.says_the_same(&allowed));
         self.show(examined, index + 1, !side, &allowed.line);
         self.allowed = Some((index, allowed.clone()));
         // What stays where it was is worth a word only if that costs a lot.
-        if threat && (again || mark < Some(Mark::Mistake)) {
+        if again || (threat && mark < Some(Mark::Mistake)) {
             return;
         }
+        self.labelled[slot(side)] = Some((index, allowed.clone()));
         if !threat {
             self.counts[slot(side)].add(Class::Allowed, allowed.tactic());
         }
