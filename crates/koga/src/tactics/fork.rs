@@ -9,7 +9,7 @@
 //! piece worth no more than the forker counts after all if the move adds an attacker that makes the exchange
 //! on its square pay, and it did not pay before (F6). Beside a checked king and a piece, a pawn next to that king is not
 //! named (F12). Where the line ends with it and one answer leaves us no capture that wins anything, it is a fork, but nothing
-//! is at stake, and the sentence says so (F13). The fork is real if it gives check or its forker survives
+//! is at stake, and the sentence says so (F14). The fork is real if it gives check or its forker survives
 //! the reply (F8); with check it may pay through the piece that takes the forker (F9).
 //!
 //! # Not reported when
@@ -125,7 +125,7 @@ fn targets(s: &Survey, attacked: Bitboard) -> Bitboard {
     if targets.contains(s.king) && without.more_than_one() { without } else { targets }
 }
 
-/// Whether the line ends here and some answer saves every target: then none is at stake (F13).
+/// Whether the line ends here and some answer saves every target: then none is at stake (F14).
 fn saves_all(s: &Survey, targets: Bitboard) -> bool {
     s.reply.is_none() && !s.line.mates && is_parried(s.after, targets)
 }
