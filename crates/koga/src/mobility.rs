@@ -1,6 +1,6 @@
 //! What a side could do with a move.
 
-use shakmaty::{Bitboard, Chess, EnPassantMode, FromSetup, Move, Position, Square};
+use shakmaty::{Bitboard, Chess, EnPassantMode, FromSetup, Move, Position, Square, attacks};
 
 use crate::{
     attacks::Men,
@@ -27,7 +27,19 @@ pub fn mates_in_one(pos: &Chess) -> Vec<Move> {
         after.play_unchecked(*m);
         after.is_checkmate()
     };
-    pos.legal_moves().into_iter().filter(mates).collect()
+    pos.legal_moves().into_iter().filter(|m| may_check(pos, *m)).filter(mates).collect()
+}
+
+/// Whether the move could give check: the moved man attacks the king from where it goes, or leaves a line with it. True of more
+/// moves than check.
+fn may_check(pos: &Chess, m: Move) -> bool {
+    let (Some(from), Some(king)) = (m.from(), pos.board().king_of(!pos.turn())) else { return true };
+    let piece = m.promotion().unwrap_or(m.role()).of(pos.turn());
+    let occupied = pos.board().occupied().without(from).with(m.to());
+    m.is_castle()
+        || m.is_en_passant()
+        || attacks::ray(from, king).any()
+        || attacks::attacks(m.to(), piece, occupied).contains(king)
 }
 
 /// Whether every legal move of the piece on `sq`, whose side is to move, leads to where it is lost at a profit for the
