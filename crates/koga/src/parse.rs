@@ -3,7 +3,7 @@
 use std::{error, fmt};
 
 use shakmaty::{
-    CastlingMode, Chess, Color, Move, Position, PositionErrorKinds,
+    Board, CastlingMode, Chess, Color, Move, Position, PositionErrorKinds,
     fen::{Fen, ParseFenError},
     san::{San, SanError, SanPlus},
     uci::UciMove,
@@ -126,18 +126,22 @@ pub fn parse_fen(fen: &str) -> Result<Chess, ParseError> {
             ParseFenError::InvalidFen | ParseFenError::InvalidRemainingChecks => error(6, "more fields than a FEN has"),
         })?
         .into_setup();
-    if field(1).is_none() && !fen.contains('_') {
+    if !fen.contains([' ', '\t', '_']) {
         return Err(error(1, "the side to move is missing"));
     }
     // A ninth rank is read as the pocket of another variant.
-    if fen.split_ascii_whitespace().next().is_some_and(|board| board.split('/').count() > 8) {
+    if setup.pockets.is_some() && fen.split_ascii_whitespace().next().is_some_and(|board| board.split('/').count() > 8)
+    {
         return Err(board_error());
     }
     if setup.pockets.is_some() || setup.remaining_checks.is_some() {
         return Err(error(0, "this is a position of another chess variant"));
     }
-    let mode = CastlingMode::detect(&setup);
-    let (board, turn) = (setup.board.clone(), setup.turn);
+    let mode = match setup.castling_rights.is_empty() {
+        true => CastlingMode::Standard,
+        false => CastlingMode::detect(&setup),
+    };
+    let turn = setup.turn;
     setup
         .position::<Chess>(mode)
         .or_else(|err| err.ignore_invalid_castling_rights())
@@ -145,6 +149,8 @@ pub fn parse_fen(fen: &str) -> Result<Chess, ParseError> {
         .or_else(|err| err.ignore_impossible_check())
         .map_err(|err| {
             let kinds = err.kinds();
+            let board =
+                Fen::from_ascii(fen.as_bytes()).map(|fen| fen.into_setup().board).unwrap_or_else(|_| Board::empty());
             let kings = |color: Color| (board.kings() & board.by_color(color)).count();
             let name = |color: Color| color.fold_wb("White", "Black");
             let king_trouble = Color::ALL.into_iter().find(|color| kings(*color) != 1);
