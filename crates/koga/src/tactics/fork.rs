@@ -10,7 +10,7 @@
 //! on its square pay, and it did not pay before (F6). Beside a checked king and a piece, a pawn next to that king is not
 //! named (F12). Where the line ends with it and one answer leaves us no capture that wins anything, it is a fork, but nothing
 //! is at stake, and the sentence says so (F14). The fork is real if it gives check or its forker survives
-//! the reply (F8); with check it may pay through the piece that takes the forker (F9).
+//! the reply (F8); with check it may pay through the piece that takes the forker, or what that piece no longer guards (F9).
 //!
 //! # Not reported when
 //!
@@ -75,8 +75,8 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     let refuter = s.refuter();
     let mut finding = Finding::new(Tactic::Fork, s.ply, s.to);
     finding.targets.extend(targets);
-    // A forker that is taken can win no more than the piece that took it (F9).
-    finding.won = s.payoff(refuter.map_or(targets, Bitboard::from_square));
+    // A forker that is taken may still win the piece that took it, or what that piece no longer guards (F9).
+    finding.won = s.payoff(targets | Bitboard::from_iter(refuter));
     if refuter.is_some() && s.line.len() > s.ply + 1 {
         finding.won = finding.won.or(Some(0));
     }
