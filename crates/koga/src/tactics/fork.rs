@@ -45,8 +45,7 @@ pub(super) const F3: Rule = Rule {
     text: "Fewer than two of them are in danger: the others are defended and worth no more than the piece that attacks them.",
 };
 pub(super) const F4: Rule = Rule { id: "F4", text: "The piece attacked them from its old square already." };
-pub(super) const F7: Rule =
-    Rule { id: "F7", text: "The forking piece is exchanged for what it took, and the line wins nothing." };
+pub(super) const F7: Rule = Rule { id: "F7", text: "The forking piece is exchanged for what it took." };
 pub(super) const F8: Rule = Rule { id: "F8", text: "The forking piece can simply be taken." };
 pub(super) const F11: Rule =
     Rule { id: "F11", text: "The forking piece may not take them: it would expose its own king." };
@@ -89,10 +88,12 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
         finding.mark(Mark::Refuter, Bitboard::from_square(refuter));
     }
     let pays_anyway = finding.won > Some(0) || (refuter.is_some() && finding.prize > Some(0));
+    let exchanged = refuter.is_some() && s.captured.is_some_and(|(_, role)| value(role) >= value(s.role));
+    let taker_falls = || refuter.is_some_and(|sq| s.payoff(Bitboard::from_square(sq)) > Some(0));
+    if exchanged && !taker_falls() {
+        return out.reject(Tactic::Fork, s.ply, F7, targets.with(s.to));
+    }
     if refuter.is_some() && s.line.won() <= 0 && !s.line.mates {
-        if s.captured.is_some_and(|(_, role)| value(role) >= value(s.role)) {
-            return out.reject(Tactic::Fork, s.ply, F7, targets.with(s.to));
-        }
         finding.role = FindingRole::Enabling;
     } else if !s.survives() && !pays_anyway && (s.checkers.is_empty() || refuter.is_none()) {
         return out.reject(Tactic::Fork, s.ply, F8, targets.with(s.to));
