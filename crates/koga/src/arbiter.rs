@@ -198,11 +198,13 @@ fn is_given_up(line: &Line, finding: &Finding) -> bool {
 }
 
 /// Whether a fork or double attack in a line that mates does not matter: it takes none of its targets, or only a pawn by
-/// the mating move itself (R3).
+/// the mating move itself, or the mate is what takes the taker of the forker (R3).
 fn is_fork_to_mate(line: &Line, finding: &Finding) -> bool {
     let takes_a_pawn = || line.moves.last().and_then(|m| captured(*m)).is_some_and(|(_, role)| role == Role::Pawn);
+    let recaptures = || finding.marked(Mark::Refuter).any();
     matches!(finding.tactic, Tactic::Fork | Tactic::DoubleAttack)
-        && (finding.won.is_none_or(|won| won == 0) || (finding.ply + 2 >= line.len() && takes_a_pawn()))
+        && (finding.won.is_none_or(|won| won == 0)
+            || (finding.ply + 2 >= line.len() && (takes_a_pawn() || recaptures())))
 }
 
 fn refused(finding: &Finding, rule: Rule) -> Rejection {
