@@ -44,7 +44,7 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
     if s.is_recapture() {
         return out.reject(Tactic::HangingCapture, s.ply, H1, squares);
     }
-    let promoted = s.m.promotion().map_or(0, value) - s.m.promotion().map_or(0, |_| value(Role::Pawn));
+    let promoted = s.m.promotion().map_or(0, |role| value(role) - value(Role::Pawn));
     let won = s.line.settled_balance(s.ply) - s.line.balance(s.ply - 1) - promoted;
     let answered = s.line.ply(s.ply + 1).filter(|reply| reply.captured().is_some());
     let left = answered.map_or(won, |reply| s.line.settled_balance(reply.number) - s.line.balance(s.ply - 1));
@@ -64,18 +64,16 @@ pub(super) fn explain(w: &Words) -> String {
     let Some((sq, role)) = s.captured else {
         return String::new();
     };
-    let (taker, taken) = (name(mover(s)), name(role));
+    // A pawn that promotes takes as a pawn.
+    let (taker, taken) = (s.m.role(), name(role));
+    let worth_more = value(role) > value(taker);
+    let taker = name(taker);
     let guards = s.men.capturers(s.to, s.them);
     if guards.is_empty() {
         return format!("the {taker} takes the {taken} on {sq}, and nothing can take back.");
     }
-    if value(role) > value(mover(s)) {
+    if worth_more {
         return format!("the {taker} takes the {taken} on {sq}, which is worth more, guarded or not.");
     }
     format!("the {taker} takes the {taken} on {sq}, which is not guarded well enough against all that attacks it.")
-}
-
-/// The kind of the piece that moved, before it promoted.
-fn mover(s: &Survey) -> shakmaty::Role {
-    s.m.role()
 }
