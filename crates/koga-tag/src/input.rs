@@ -110,6 +110,8 @@ pub(crate) struct Block {
     pub(crate) line: u64,
     /// Where the input goes on behind it.
     pub(crate) end: Place,
+    /// Whether the input ends with it, as far as could be seen: a pipe ends, too, where what feeds it is interrupted.
+    pub(crate) is_last: bool,
 }
 
 /// Cuts the input into blocks.
@@ -215,7 +217,7 @@ impl Blocks {
         let rest = self.buffer[cut..].to_vec();
         self.buffer.truncate(cut);
         let bytes = std::mem::replace(&mut self.buffer, rest);
-        Ok(Some(Block { bytes, line, end: self.place }))
+        Ok(Some(Block { bytes, line, end: self.place, is_last: self.at_end }))
     }
 
     /// How much of the buffer is whole rows, without the empty lines behind them.

@@ -231,7 +231,7 @@ impl From<parquet::errors::ParquetError> for Error {
 }
 
 /// Within this time of the end of a pipe the signal that ended it has come.
-const GRACE: Duration = Duration::from_millis(20);
+const GRACE: Duration = Duration::from_millis(100);
 
 /// Tags an input, until its end or until `stop` is set.
 ///

@@ -60,6 +60,9 @@ pub(crate) struct Output {
     pub(crate) over: bool,
     noted: Instant,
     pause: Duration,
+    /// Whether the last note stands whatever comes. The block with which a pipe ends may be cut short by what interrupts the
+    /// run, so that a later run has to read it again.
+    fixed: bool,
 }
 
 enum Out {
@@ -106,6 +109,7 @@ impl Output {
             over: false,
             noted: Instant::now(),
             pause: PAUSE,
+            fixed: false,
         };
         if let Some(path) = &options.errors {
             output.errors = Some(open_errors(path, output.state.errors)?);
@@ -130,7 +134,11 @@ impl Output {
 
     /// Writes the result of the next block. `refused` is told of every bad row.
     pub(crate) fn take(&mut self, tagged: Tagged, refused: &mut dyn FnMut(&BadRow)) -> Result<Next, Error> {
-        let Tagged { bytes, group, rows, bad, end } = tagged;
+        let Tagged { bytes, group, rows, bad, end, is_last } = tagged;
+        if is_last {
+            self.note()?;
+            self.fixed = true;
+        }
         let allowed = self.max_errors.map_or(u64::MAX, |max| max.saturating_sub(self.bad));
         let over = bad.iter().enumerate().find(|(n, _)| *n as u64 == allowed).map(|(n, (_, at, rows))| (n, *at, *rows));
         for (row, ..) in &bad[..over.map_or(bad.len(), |(n, ..)| n + 1)] {
@@ -188,6 +196,9 @@ impl Output {
     /// Notes where the run stands, for a later one to go on.
     pub(crate) fn note(&mut self) -> Result<(), Error> {
         self.flush_errors()?;
+        if self.fixed {
+            return Ok(());
+        }
         let Out::File { note, .. } = &self.out else { return Ok(()) };
         let begun = Instant::now();
         let shown = |err| Error::write(note.display(), err);

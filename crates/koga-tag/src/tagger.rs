@@ -56,6 +56,8 @@ pub(crate) struct Tagged {
     pub(crate) bad: Vec<(BadRow, usize, u64)>,
     /// Where the input goes on.
     pub(crate) end: Place,
+    /// Whether the input seemed to end with it.
+    pub(crate) is_last: bool,
 }
 
 /// Tags blocks, one after the other.
@@ -87,7 +89,7 @@ impl<'p> Tagger<'p> {
 
     /// Tags a block.
     pub(crate) fn tag(&mut self, block: &Block) -> Result<Tagged, Error> {
-        let mut tagged = Tagged { end: block.end, ..Tagged::default() };
+        let mut tagged = Tagged { end: block.end, is_last: block.is_last, ..Tagged::default() };
         let mut sink = match (self.format, self.table.as_mut()) {
             (Format::Parquet, Some(table)) => Sink::Parquet(table),
             (Format::Jsonl, _) => Sink::Jsonl(Vec::with_capacity(self.room)),
