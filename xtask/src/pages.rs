@@ -1,6 +1,11 @@
-//! `docs/tactics`, made from the sources and the corpus.
+//! `docs/tactics`, made from the sources and the corpus, and the pieces of the board in the browser.
 
 use std::{collections::BTreeSet, fs};
+
+use koga::{
+    render::diagram,
+    shakmaty::{Color, Role},
+};
 
 use crate::{root, settle};
 
@@ -18,6 +23,10 @@ pub fn run(check: bool) -> Result<(), String> {
             return Err(format!("{FOLDER}/{stale} belongs to no page: run `cargo xtask bless`"));
         }
         fs::remove_file(root().join(FOLDER).join(&stale)).map_err(|err| format!("{stale}: {err}"))?;
+    }
+    for piece in Role::ALL.into_iter().flat_map(|role| Color::ALL.map(|color| role.of(color))) {
+        let name = format!("{}{}", piece.color.char(), piece.role.upper_char());
+        settle(&format!("web/pieces/{name}.svg"), &diagram::piece(piece), check)?;
     }
     Ok(())
 }

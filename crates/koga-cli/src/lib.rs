@@ -9,4 +9,5 @@ pub mod explain;
 pub mod jsonl;
 pub mod pages;
 pub mod review;
+pub mod site;
 pub mod tag;

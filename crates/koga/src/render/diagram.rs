@@ -140,7 +140,7 @@ impl Diagram {
             let drawing = pieces::drawing(role);
             svg += &format!(
                 "<g id=\"{}\"><path d=\"{}\"/><path d=\"{}\" fill=\"none\" \
-                 stroke=\"currentColor\" stroke-width=\"1.2\"/></g>\n",
+                 stroke=\"currentColor\" stroke-width=\"{INNER_STROKE}\"/></g>\n",
                 drawing.id, drawing.body, drawing.lines
             );
         }
@@ -162,7 +162,7 @@ impl Diagram {
     }
 
     fn svg_pieces(&self) -> String {
-        let mut svg = String::from("<g stroke-width=\"1.4\" stroke-linejoin=\"round\" stroke-linecap=\"round\">\n");
+        let mut svg = format!("<g {PIECE_STROKE}>\n");
         for (color, style) in [(Color::White, WHITE_PIECES), (Color::Black, BLACK_PIECES)] {
             svg += &format!("<g {style}>\n");
             for (sq, piece) in &self.board {
@@ -253,6 +253,26 @@ const LIGHT: &str = "#ece7db";
 const DARK: &str = "#a9b3bb";
 const WHITE_PIECES: &str = "fill=\"#fff\" stroke=\"#222\" color=\"#222\"";
 const BLACK_PIECES: &str = "fill=\"#383838\" stroke=\"#111\" color=\"#eee\"";
+const PIECE_STROKE: &str = "stroke-width=\"1.4\" stroke-linejoin=\"round\" stroke-linecap=\"round\"";
+/// The width of the lines inside a piece.
+const INNER_STROKE: &str = "1.2";
+
+/// A piece on its own as a standalone SVG document of 45 by 45 units, for boards that are drawn elsewhere.
+///
+/// ```
+/// use koga::{render::diagram, shakmaty::{Color, Role}};
+/// assert!(diagram::piece(Role::Knight.of(Color::White)).starts_with("<svg "));
+/// ```
+pub fn piece(piece: Piece) -> String {
+    let drawing = pieces::drawing(piece.role);
+    let style = piece.color.fold_wb(WHITE_PIECES, BLACK_PIECES);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {SQUARE} {SQUARE}\">\n\
+         <g {style} {PIECE_STROKE}>\n<path d=\"{}\"/>\n<path d=\"{}\" fill=\"none\" \
+         stroke=\"currentColor\" stroke-width=\"{INNER_STROKE}\"/>\n</g>\n</svg>\n",
+        drawing.body, drawing.lines
+    )
+}
 
 /// The order in which marks are laid over each other.
 const SVG_ORDER: [Highlight; 4] = [Highlight::Move, Highlight::Target, Highlight::Support, Highlight::Acting];
