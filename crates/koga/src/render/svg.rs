@@ -3,7 +3,7 @@
 use shakmaty::{Position, Square};
 
 use super::diagram::{Arrow, Diagram, Highlight};
-use crate::{Finding, Line, Report, Tactic, explain, line::moved};
+use crate::{Finding, Line, Rejection, Report, Tactic, explain, line::moved};
 
 /// One board with the arrows and squares of the headline.
 pub fn report(line: &Line, report: &Report) -> String {
@@ -47,6 +47,14 @@ pub fn of_finding(line: &Line, finding: &Finding) -> Diagram {
             diagram.arrows.push(Arrow { from: other, to: target, mark: Highlight::Support });
         }
     }
+    diagram
+}
+
+/// The board on which a rule refused a shape, with the squares of the shape.
+pub fn of_rejection(line: &Line, rejection: &Rejection) -> Diagram {
+    let mut diagram = plain(line, rejection.ply);
+    diagram.title = explain::rejection(line, rejection);
+    diagram.squares.extend(rejection.squares.into_iter().map(|sq| (sq, Highlight::Support)));
     diagram
 }
 
