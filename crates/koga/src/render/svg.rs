@@ -34,12 +34,13 @@ pub fn of_finding(line: &Line, finding: &Finding) -> Diagram {
     for target in finding.targets.iter().copied().filter(|sq| *sq != acting) {
         diagram.squares.push((target, Highlight::Target));
     }
-    // A pin goes through the pinned piece to what stands behind: one arrow shows it.
-    let ends = if finding.tactic == Tactic::Pin { &finding.targets[1..] } else { &finding.targets[..] };
+    // A pin or skewer goes through the piece in front to what stands behind: one arrow shows it.
+    let is_through = matches!(finding.tactic, Tactic::Pin | Tactic::Skewer);
+    let ends = if is_through { &finding.targets[1..] } else { &finding.targets[..] };
     let attackers = finding.marked(crate::Mark::Attacker);
     let board = line.positions[finding.ply].board().clone();
     for target in ends.iter().copied().filter(|sq| *sq != acting) {
-        let through = finding.marked(crate::Mark::Shield).any() || finding.tactic == Tactic::Pin;
+        let through = is_through || finding.marked(crate::Mark::Shield).any();
         if through || board.attacks_from(acting).contains(target) {
             diagram.arrows.push(Arrow { from: acting, to: target, mark: Highlight::Target });
         }
