@@ -1,0 +1,503 @@
+// The page's state, and what changes it: the address, the board, the keyboard, what is pasted or dropped.
+
+import { makeUci, type Color, type Move, type Position } from "chessops";
+
+import { type Address, readAddress, writeAddress } from "./address.js";
+import { type ExplainRequest, Failure, explain, review } from "./api.js";
+import { type View, flip, orient, showBoard, startBoard } from "./board.js";
+import { byId, el } from "./dom.js";
+import { EXAMPLES } from "./examples.js";
+import { type Actions, markPlace, showExplanation } from "./explanation.js";
+import { type GameActions, type GameState, markGamePlace, showGame, showProgress } from "./gamecard.js";
+import {
+  type Game,
+  INITIAL_FEN,
+  InputError,
+  fenOf,
+  gameOf,
+  looksLikeFen,
+  numbered,
+  parseGames,
+  parseMove,
+  sameMove,
+  spoken,
+  turnText,
+  uciOf,
+} from "./position.js";
+import type { Mark, Moment, Report } from "./report.js";
+import { type Study, answer, isFinding, lineOf, newStudy, plyOf, pointedOut, positionOf, requestFor } from "./study.js";
+
+/** What is on the board: a study, or else the game. One of them is always there. */
+let study: Study | undefined;
+let game: GameState | undefined;
+
+let asking = new AbortController();
+let reviewing = new AbortController();
+
+// ---- Showing
+
+function show(): void {
+  byId("explanation").hidden = !study;
+  byId("game").hidden = !game;
+  if (study) showExplanation(study, explanationActions);
+  if (game) showGame(game, gameActions);
+  showPlace();
+}
+
+/** The board and what follows it; the cards stay as they are. */
+function showPlace(): void {
+  showBoard(view());
+  if (study) markPlace(study);
+  if (game) markGamePlace(game, gameActions);
+  showBar();
+  const [ply, last] = study ? [plyOf(study), lineOf(study).moves.length] : [game!.ply, game!.game.line.moves.length];
+  byId<HTMLButtonElement>("first").disabled = byId<HTMLButtonElement>("previous").disabled = ply === 0;
+  byId<HTMLButtonElement>("last").disabled = byId<HTMLButtonElement>("next").disabled = ply >= last;
+}
+
+function view(): View {
+  if (!study) {
+    const { line } = game!.game;
+    const m = line.moves[game!.ply - 1];
+    return { position: line.positions[game!.ply]!, last: m && { before: line.positions[game!.ply - 1]!, m } };
+  }
+  const line = lineOf(study);
+  const ply = plyOf(study);
+  const m = line.moves[ply - 1];
+  const last = m ? { before: line.positions[ply - 1]!, m } : study.at.report === 0 ? study.setup : undefined;
+  const pointed = pointedOut(study);
+  return {
+    position: line.positions[ply]!,
+    last,
+    finding: isFinding(pointed) ? pointed : undefined,
+    squares: pointed && !isFinding(pointed) ? pointed.squares : undefined,
+    hint: ply === 0 && study.reports.length ? line.moves[0] : undefined,
+  };
+}
+
+/** Where one can go from here. */
+function showBar(): void {
+  const bar: HTMLElement[] = [];
+  if (study && game) {
+    bar.push(el("button", { click: backToGame }, "← Back to the game"));
+  } else if (study && (study.request.move || study.request.moves)) {
+    const root = study.root;
+    bar.push(el("button", { click: () => ask(requestFor(root)) }, "← Best move here"));
+  }
+  if (study && plyOf(study) > 0 && !positionOf(study).isEnd()) {
+    bar.push(el("button", { click: () => ask(requestFor(positionOf(study!))) }, "Analyse from here"));
+  }
+  if (game && !study) {
+    const { line } = game.game;
+    const position = line.positions[game.ply]!;
+    const next = line.moves[game.ply];
+    if (!position.isEnd()) bar.push(el("button", { click: () => ask(requestFor(position)) }, "Explain this position"));
+    if (next) {
+      const request = { fen: fenOf(position), move: uciOf(next) };
+      bar.push(el("button", { click: () => ask(request, 1) }, `Explain ${numbered(position, line.sans[game.ply]!)}`));
+    }
+  }
+  byId("bar").replaceChildren(...bar);
+}
+
+function announce(text: string): void {
+  byId("announcement").textContent = text;
+}
+
+function announcePlace(): void {
+  const { position, last } = view();
+  const san = study ? lineOf(study).sans[plyOf(study) - 1] : game!.game.line.sans[game!.ply - 1];
+  const moved = last && san ? `${last.before.turn === "white" ? "White" : "Black"}: ${spoken(san)}. ` : "";
+  const pointed = study && pointedOut(study);
+  announce(`${moved}${turnText(position)}. ${pointed ? pointed.text : ""}`);
+}
+
+// ---- The address
+
+function address(): Address {
+  const fields: Address = {};
+  if (study) {
+    const { fen, setup, moves, move } = study.request;
+    Object.assign(fields, { fen, setup, moves, move, ply: plyOf(study) || undefined });
+  }
+  if (game) {
+    const { line, tags } = game.game;
+    const start = fenOf(line.positions[0]!);
+    Object.assign(fields, {
+      game: line.moves.map(makeUci),
+      at: game.ply || undefined,
+      start: start === INITIAL_FEN ? undefined : start,
+      white: tags.get("White"),
+      black: tags.get("Black"),
+      result: tags.get("Result"),
+    });
+  }
+  return fields;
+}
+
+/** A new place is a step of the browser's history; a step along a line is not. */
+function remember(isNew: boolean): void {
+  const hash = writeAddress(address());
+  if (isNew) history.pushState(null, "", hash);
+  else history.replaceState(null, "", hash);
+}
+
+/** Shows what the address says; the example where it says nothing. */
+function followAddress(): void {
+  const said = readAddress(location.hash);
+  try {
+    asking.abort();
+    const same = said.game && game && said.game.join() === game.game.line.moves.map(makeUci).join();
+    if (said.game && !same) {
+      const tags = new Map<string, string>();
+      for (const [name, value] of [["White", said.white], ["Black", said.black], ["Result", said.result]] as const) {
+        if (value) tags.set(name, value);
+      }
+      setGames([gameOf(said.start ?? INITIAL_FEN, said.game, tags)]);
+    }
+    if (!said.game) dropGame();
+    if (game) game.ply = Math.min(said.at ?? 0, game.game.line.moves.length);
+    study = undefined;
+    if (said.fen) {
+      const { fen, setup, moves, move } = said;
+      start(newStudy({ fen, ...(setup && { setup }), ...(moves?.length ? { moves } : move ? { move } : {}) }, said.ply ?? 0), !game);
+    } else if (!game) {
+      const [example] = EXAMPLES;
+      start(newStudy(parseExample(example!.text), 1), true);
+    } else {
+      show();
+    }
+  } catch (error) {
+    if (!study && !game) start(newStudy({ fen: INITIAL_FEN }, 0), true);
+    complain(error);
+  }
+}
+
+// ---- Studies
+
+/** Asks about a position, a move or a line. */
+function ask(request: ExplainRequest, ply = 0, turn = false): void {
+  if (game) game.moment = undefined;
+  start(newStudy(request, ply), turn);
+  remember(true);
+}
+
+function start(next: Study, turn: boolean, known?: Report): void {
+  study = next;
+  if (known) answer(next, known);
+  if (turn) orient(next.root.turn);
+  complain(undefined);
+  show();
+  void fetchReport(next);
+}
+
+async function fetchReport(asked: Study): Promise<void> {
+  asking.abort();
+  asking = new AbortController();
+  const { signal } = asking;
+  const local = asked.reports[0];
+  try {
+    const report = await explain(asked.request, signal);
+    if (study !== asked) return;
+    // What a review knew of the line stays: the engine's score, and what it pointed out.
+    if (local?.score && !report.score) report.score = local.score;
+    const pointed = local?.findings[0];
+    answer(asked, report);
+    asked.chosen = pointed && report.findings.find(({ tactic, ply }) => tactic === pointed.tactic && ply === pointed.ply);
+    show();
+    announceReport(report);
+  } catch (error) {
+    if (signal.aborted || study !== asked) return;
+    if (local) return;
+    asked.failure = error instanceof Failure ? error : new Failure(String(error), true);
+    show();
+  }
+}
+
+function announceReport(report: Report): void {
+  const text = report.headline === null ? "No tactic to speak of." : report.findings[report.headline]!.text;
+  announce(`${report.line[0] ? `${spoken(report.line[0])}. ` : ""}${text}`);
+}
+
+const explanationActions: Actions = {
+  step(report, ply) {
+    study!.at = { report, ply };
+    study!.chosen = undefined;
+    stepped();
+  },
+  choose(report, what) {
+    study!.at = { report, ply: what.ply };
+    study!.chosen = what;
+    stepped();
+    if (matchMedia("(max-width: 52rem)").matches) byId("board").scrollIntoView({ block: "nearest" });
+  },
+  retry() {
+    study!.failure = undefined;
+    show();
+    void fetchReport(study!);
+  },
+};
+
+function stepped(): void {
+  showPlace();
+  remember(false);
+  announcePlace();
+}
+
+/** A move on the board: the line's own next move is a step, any other is asked about. */
+function play(m: Move): void {
+  const position = view().position;
+  if (study) {
+    const next = lineOf(study).moves[plyOf(study)];
+    if (next && makeUci(next) === makeUci(m) && study.reports.length && plyOf(study) > 0) return walk(1);
+  } else if (sameMove(position, m, uciOf(game!.game.line.moves[game!.ply] ?? { from: 0, to: 0 }))) {
+    return walk(1);
+  }
+  ask({ fen: fenOf(position), move: uciOf(m) }, 1);
+}
+
+// ---- Games
+
+function setGames(games: Game[]): void {
+  reviewing.abort();
+  game = { games, game: games[0]!, ply: 0 };
+  orient("white");
+}
+
+function dropGame(): void {
+  reviewing.abort();
+  game = undefined;
+}
+
+function backToGame(): void {
+  asking.abort();
+  study = undefined;
+  game!.moment = undefined;
+  complain(undefined);
+  show();
+  remember(true);
+  announcePlace();
+}
+
+const gameActions: GameActions = {
+  go(ply) {
+    const studied = study !== undefined;
+    asking.abort();
+    study = undefined;
+    game!.moment = undefined;
+    game!.ply = ply;
+    if (studied) {
+      show();
+      remember(true);
+      announcePlace();
+    } else {
+      stepped();
+    }
+  },
+  pick(index) {
+    const { games } = game!;
+    reviewing.abort();
+    asking.abort();
+    study = undefined;
+    game = { games, game: games[index]!, ply: 0 };
+    show();
+    remember(true);
+  },
+  async review(player) {
+    const reviewed = game!;
+    reviewing.abort();
+    reviewing = new AbortController();
+    const { signal } = reviewing;
+    reviewed.progress = { positions: 0, of: 0 };
+    show();
+    try {
+      await review(reviewed.game.pgn, player, signal, {
+        progress(positions, of) {
+          if (game !== reviewed) return;
+          reviewed.progress = { positions, of };
+          showProgress(reviewed.progress);
+        },
+        game(result, pgn) {
+          reviewed.reviewed = { review: result, pgn };
+        },
+      });
+      reviewed.progress = undefined;
+      if (player) orient(player as Color);
+      announce(`The review is ready: ${reviewed.reviewed?.review.moments.length ?? 0} critical moments.`);
+    } catch (error) {
+      if (signal.aborted) return;
+      reviewed.progress = { failure: (error as Error).message };
+    }
+    if (game === reviewed) show();
+  },
+  cancel() {
+    reviewing.abort();
+    game!.progress = undefined;
+    show();
+  },
+  moment(moment: Moment) {
+    const { finding, line, uci, fen, score } = moment;
+    game!.ply = moment.class === "allowed" ? moment.ply : moment.ply - 1;
+    game!.moment = moment;
+    const next = newStudy({ fen, moves: uci }, finding.ply);
+    const known: Report = {
+      fen,
+      pov: next.root.turn,
+      line,
+      uci,
+      won: 0,
+      headline: 0,
+      findings: [finding],
+      superseded: [],
+      rejections: [],
+      score,
+    };
+    start(next, false, known);
+    remember(true);
+    announcePlace();
+  },
+  better(mark: Mark) {
+    const before = game!.game.line.positions[mark.ply - 1]!;
+    ask({ fen: fenOf(before), moves: mark.best }, 1);
+  },
+};
+
+// ---- Walking
+
+function walk(by: number): void {
+  if (study) {
+    const ply = Math.min(Math.max(plyOf(study) + by, 0), lineOf(study).moves.length);
+    if (ply !== plyOf(study)) explanationActions.step(study.at.report, ply);
+  } else {
+    const ply = Math.min(Math.max(game!.ply + by, 0), game!.game.line.moves.length);
+    if (ply !== game!.ply) gameActions.go(ply);
+  }
+}
+
+function onKey(event: KeyboardEvent): void {
+  const target = event.target as HTMLElement;
+  if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select, dialog")) return;
+  const steps: Record<string, () => void> = {
+    ArrowLeft: () => walk(-1),
+    ArrowRight: () => walk(1),
+    Home: () => walk(-Infinity),
+    End: () => walk(Infinity),
+    f: flip,
+    Escape: () => study && game && backToGame(),
+  };
+  const step = steps[event.key];
+  if (!step) return;
+  event.preventDefault();
+  step();
+}
+
+// ---- Input
+
+function complain(error: unknown): void {
+  const message = error === undefined ? "" : error instanceof Error ? error.message : String(error);
+  if (error !== undefined && !(error instanceof InputError)) console.warn(error);
+  byId("trouble").textContent = message;
+}
+
+function parseExample(text: string): ExplainRequest {
+  const [fen, move] = text.split(" | ");
+  return { fen: fen!, ...(move && { move }) };
+}
+
+/** A FEN or a PGN, whichever it is. */
+function open(text: string): void {
+  try {
+    if (!text.trim()) throw new InputError("Paste a FEN or a PGN first.");
+    if (looksLikeFen(text)) {
+      const request = parseExample(text.trim().replace(/\s+/g, " "));
+      const next = newStudy(request, request.move ? 1 : 0);
+      dropGame();
+      start(next, true);
+    } else {
+      const games = parseGames(text);
+      const [first] = games;
+      asking.abort();
+      study = undefined;
+      if (games.length === 1 && !first!.line.moves.length) {
+        dropGame();
+        start(newStudy(requestFor(first!.line.positions[0]!), 0), true);
+      } else {
+        setGames(games);
+        complain(undefined);
+        show();
+      }
+    }
+    remember(true);
+    if (!study) announcePlace();
+  } catch (error) {
+    complain(error);
+  }
+}
+
+function typedMove(event: SubmitEvent): void {
+  event.preventDefault();
+  const field = byId<HTMLInputElement>("move");
+  const position: Position = view().position;
+  const m = parseMove(position, field.value);
+  const known = m !== undefined;
+  byId("move-trouble").textContent = known || !field.value ? "" : `“${field.value}” is not a legal move here.`;
+  if (!m) return;
+  field.value = "";
+  play(m);
+}
+
+async function openFile(file: File | undefined): Promise<void> {
+  if (!file) return;
+  if (file.size > 8_000_000) return complain(new InputError("This file is larger than 8 MB: open one with fewer games."));
+  open(await file.text());
+}
+
+function wire(): void {
+  const text = byId<HTMLTextAreaElement>("text");
+  const file = byId<HTMLInputElement>("file");
+  byId("input").addEventListener("submit", (event) => {
+    event.preventDefault();
+    open(text.value);
+  });
+  text.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey || looksLikeFen(text.value))) {
+      event.preventDefault();
+      open(text.value);
+    }
+  });
+  file.addEventListener("change", () => {
+    void openFile(file.files?.[0]);
+    file.value = "";
+  });
+  byId("open-file").addEventListener("click", () => file.click());
+  byId("to-input").addEventListener("click", () => {
+    text.scrollIntoView({ block: "center" });
+    text.focus();
+  });
+  byId("enter-move").addEventListener("submit", typedMove);
+  byId("examples").append(
+    ...EXAMPLES.map(({ name, text: example }) => el("li", {}, el("button", { click: () => open(example) }, name))),
+  );
+  for (const [id, by] of [["first", -Infinity], ["previous", -1], ["next", 1], ["last", Infinity]] as const) {
+    byId(id).addEventListener("click", () => walk(by));
+  }
+  byId("flip").addEventListener("click", flip);
+  document.addEventListener("keydown", onKey);
+  document.addEventListener("paste", (event) => {
+    if ((event.target as HTMLElement).closest("input, textarea")) return;
+    const pasted = event.clipboardData?.getData("text");
+    if (pasted?.trim()) open(pasted);
+  });
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    const dropped = event.dataTransfer?.files[0];
+    if (dropped) void openFile(dropped);
+    else open(event.dataTransfer?.getData("text") ?? "");
+  });
+  window.addEventListener("popstate", followAddress);
+}
+
+startBoard(play);
+wire();
+followAddress();
