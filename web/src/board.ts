@@ -86,6 +86,8 @@ export function orient(color: Color): void {
   orientation = color;
 }
 
+export const orientedTo = (): Color => orientation;
+
 export function flip(): void {
   orientation = orientation === "white" ? "black" : "white";
   showBoard(shown);

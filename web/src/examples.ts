@@ -1,7 +1,9 @@
 // Positions and a game to try. A position may be followed by " | " and the move to ask about.
 
 export const EXAMPLES = [
-  { name: "A fork", text: "3q2k1/3r4/pp3p1Q/2b1n3/P3N3/2P5/1P4PP/R6K w - - 1 25" },
+  { name: "A discovered attack", text: "r4rk1/pp3pp1/8/4q3/4B3/8/PPP2PPP/R3Q1K1 w - - 0 1" },
+  { name: "A fork", text: "r2qk2r/ppp2ppp/2p5/5b2/3n4/2N1P3/PPP2PPP/R1BQKB1R b KQkq - 0 9" },
+  { name: "A sacrifice", text: "r1bk2nr/p2p1pNp/n2B4/1p1NP2P/6P1/3P1Q2/P1P1K3/q5b1 w - - 1 22" },
   { name: "A bad move", text: "3q2k1/3r4/pp3p1Q/2b1n3/P3N3/2P5/1P4PP/R6K w - - 1 25 | h6g6" },
   { name: "A quiet move", text: "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3" },
   {

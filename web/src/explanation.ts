@@ -36,7 +36,9 @@ export function showExplanation(study: Study, actions: Actions): void {
   places = { moves: [], pointers: [] };
   const card = byId("explanation");
   card.setAttribute("aria-busy", String(!study.reports.length && !study.failure));
+  const focused = card.contains(document.activeElement);
   card.replaceChildren(...content(study, actions));
+  if (focused) card.focus({ preventScroll: true });
   markPlace(study);
 }
 

@@ -6,9 +6,23 @@ import { type Mark, type Moment, type Review, side, titled } from "./report.js";
 
 export interface Reviewed {
   review: Review;
+  /** Moments and overlooked threats in the order of the game. */
+  moments: Moment[];
   /** The annotated game. */
   pgn: string;
 }
+
+export function reviewedGame(review: Review, pgn: string): Reviewed {
+  const threats = review.threats.map((threat): Moment => ({ ...threat, class: "overlooked" }));
+  return { review, moments: [...review.moments, ...threats].sort((a, b) => a.ply - b.ply), pgn };
+}
+
+/** The ply of the game from which a moment's line starts. */
+export const startOf = (moment: Moment): number =>
+  moment.class === "allowed" || moment.class === "overlooked" ? moment.ply : moment.ply - 1;
+
+export const momentsAt = (reviewed: Reviewed | undefined, ply: number): Moment[] =>
+  reviewed?.moments.filter((moment) => moment.ply === ply) ?? [];
 
 /** A review on its way: how far it is, or what stopped it. */
 export type Progress = { positions: number; of: number } | { failure: string };
@@ -41,15 +55,18 @@ export function showGame(state: GameState, actions: GameActions): void {
   moves = [];
   momentButtons = [];
   const { game, games } = state;
-  byId("game").replaceChildren(
+  const card = byId("game");
+  const focused = card.contains(document.activeElement);
+  card.replaceChildren(
     heading(game),
     ...(games.length > 1 ? [chooser(state, actions)] : []),
-    ...(game.trouble ? [el("p", { class: "failure" }, game.trouble)] : []),
+    ...troubles(state).map((text) => el("p", { class: "failure" }, text)),
     reviewBar(state, actions),
     el("div", { class: "here", at: { id: "here" } }),
     moveTable(state, actions),
-    ...(state.reviewed ? momentList(state.reviewed.review, game, actions) : []),
+    ...(state.reviewed ? momentList(state.reviewed, game, actions) : []),
   );
+  if (focused) card.focus({ preventScroll: true });
   markGamePlace(state, actions);
 }
 
@@ -74,6 +91,12 @@ export function showProgress(progress: Progress): void {
   bar.max = Math.max(progress.of, 1);
   bar.value = progress.positions;
   byId("review-count").textContent = `${progress.positions} of about ${progress.of} positions`;
+}
+
+/** What could not be read: the server knows it better than the page, which tells what it skipped. */
+function troubles({ game, reviewed }: GameState): string[] {
+  const errors = reviewed?.review.errors.map(({ move, token, message }) => `${move} ${token} ${message}.`) ?? [];
+  return errors.length ? errors : [game.trouble].filter(Boolean);
 }
 
 function heading(game: Game): HTMLElement {
@@ -126,7 +149,7 @@ function reviewBar({ game, reviewed, progress }: GameState, actions: GameActions
 }
 
 function moveTable({ game, reviewed }: GameState, actions: GameActions): HTMLElement {
-  const list = el("ol", { class: "moves", at: { id: "moves", "aria-label": "Moves of the game", tabindex: 0 } });
+  const list = el("ol", { class: "moves", at: { id: "moves", "aria-label": "Moves of the game" } });
   const { line } = game;
   if (line.positions[0]!.turn === "black" && line.sans.length) {
     list.append(el("li", { class: "number" }, `${line.positions[0]!.fullmoves}.`), el("li", { class: "gap" }, "…"));
@@ -141,7 +164,7 @@ function moveTable({ game, reviewed }: GameState, actions: GameActions): HTMLEle
       { click: () => actions.go(i + 1) },
       san,
       mark && el("span", { class: `glyph ${GLYPHS[mark.mark]}`, at: { title: GLYPHS[mark.mark] } }, mark.mark),
-      ...classes.map((name) => badge(name)),
+      ...classes.map(badge),
     );
     moves.push(node);
     list.append(el("li", {}, node));
@@ -153,13 +176,15 @@ const GLYPHS: Record<Mark["mark"], string> = { "?!": "inaccuracy", "?": "mistake
 
 const badge = (name: Moment["class"]): HTMLElement => el("span", { class: `badge ${name}` }, name);
 
-const momentsAt = (reviewed: Reviewed | undefined, ply: number): Moment[] =>
-  reviewed?.review.moments.filter((moment) => moment.ply === ply) ?? [];
-
 /** What the review says about the move on the board. */
-function here({ game, ply, reviewed }: GameState, actions: GameActions): HTMLElement[] {
+function here({ game, ply, reviewed, moment }: GameState, actions: GameActions): HTMLElement[] {
+  const said: HTMLElement[] = momentsAt(reviewed, ply).map((each) => {
+    const node = momentButton(each, game, actions);
+    node.setAttribute("aria-pressed", String(each === moment));
+    return node;
+  });
   const mark = reviewed?.review.marks.find((each) => each.ply === ply);
-  if (!mark || !mark.best.length) return [];
+  if (!mark?.best.length) return said;
   const before = game.line.positions[ply - 1]!;
   const name = GLYPHS[mark.mark];
   const best = playLine(before, mark.best.slice(0, 6));
@@ -167,32 +192,38 @@ function here({ game, ply, reviewed }: GameState, actions: GameActions): HTMLEle
   return [
     el("p", {}, el("b", {}, numbered(before, mark.move) + mark.mark), ` is ${name === "inaccuracy" ? "an" : "a"} ${name}. Better:`),
     el("button", { class: "better-line", click: () => actions.better(mark) }, text.join(" ")),
+    ...said,
   ];
 }
 
-function momentList(review: Review, game: Game, actions: GameActions): HTMLElement[] {
-  if (!review.moments.length) return [el("h3", {}, "Critical moments"), el("p", {}, "No tactic was found, missed or allowed.")];
-  const items = review.moments.map((moment) => {
-    const node = el(
-      "button",
-      { class: "finding", click: () => actions.moment(moment) },
-      el("span", { class: "what" }, el("b", {}, numbered(game.line.positions[moment.ply - 1]!, moment.move)), " ", badge(moment.class)),
-      el("span", { class: "stake" }, titled(moment.finding.tactic)),
-      el("span", { class: "sentence" }, sentence(moment, game)),
-    );
+function momentList({ moments }: Reviewed, game: Game, actions: GameActions): HTMLElement[] {
+  if (!moments.length) return [el("h3", {}, "Critical moments"), el("p", {}, "No tactic was found, missed or allowed.")];
+  const items = moments.map((moment) => {
+    const node = momentButton(moment, game, actions);
     momentButtons.push({ node, moment });
     return el("li", {}, node);
   });
   return [el("h3", {}, `Critical moments (${items.length})`), el("ul", { class: "findings" }, ...items)];
 }
 
+function momentButton(moment: Moment, game: Game, actions: GameActions): HTMLElement {
+  return el(
+    "button",
+    { class: "finding", click: () => actions.moment(moment) },
+    el("span", { class: "what" }, el("b", {}, numbered(game.line.positions[moment.ply - 1]!, moment.move)), badge(moment.class)),
+    el("span", { class: "stake" }, titled(moment.finding.tactic)),
+    el("span", { class: "sentence" }, sentence(moment, game)),
+  );
+}
+
 function sentence(moment: Moment, game: Game): string {
-  const root = game.line.positions[moment.class === "allowed" ? moment.ply : moment.ply - 1]!;
+  const root = game.line.positions[startOf(moment)]!;
   const first = numbered(root, moment.line[0] ?? "");
   const text = moment.finding.text;
   if (moment.class === "found") return text;
   if (moment.class === "missed") return `Missed ${first}: ${text}`;
   const enemy = side(root.turn);
   const answer = { found: ` ${enemy} found it.`, missed: ` ${enemy} missed it.` }[moment.answer ?? ""] ?? "";
-  return `Allowed ${first}: ${text}${answer}`;
+  const verb = moment.class === "allowed" ? "Allowed" : "Overlooked the threat of";
+  return `${verb} ${first}: ${text}${answer}`;
 }

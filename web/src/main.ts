@@ -4,11 +4,11 @@ import { makeUci, type Color, type Move, type Position } from "chessops";
 
 import { type Address, readAddress, writeAddress } from "./address.js";
 import { type ExplainRequest, Failure, explain, review } from "./api.js";
-import { type View, flip, orient, showBoard, startBoard } from "./board.js";
+import { type View, flip, orient, orientedTo, showBoard, startBoard } from "./board.js";
 import { byId, el } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { type Actions, markPlace, showExplanation } from "./explanation.js";
-import { type GameActions, type GameState, markGamePlace, showGame, showProgress } from "./gamecard.js";
+import { type GameActions, type GameState, markGamePlace, momentsAt, reviewedGame, showGame, showProgress, startOf } from "./gamecard.js";
 import {
   type Game,
   INITIAL_FEN,
@@ -19,12 +19,11 @@ import {
   numbered,
   parseGames,
   parseMove,
-  sameMove,
   spoken,
   turnText,
   uciOf,
 } from "./position.js";
-import type { Mark, Moment, Report } from "./report.js";
+import { type Mark, type Moment, type Report, titled } from "./report.js";
 import { type Study, answer, isFinding, lineOf, newStudy, plyOf, pointedOut, positionOf, requestFor } from "./study.js";
 
 /** What is on the board: a study, or else the game. One of them is always there. */
@@ -40,9 +39,17 @@ function show(): void {
   byId("explanation").hidden = !study;
   byId("game").hidden = !game;
   if (study) showExplanation(study, explanationActions);
-  if (game) showGame(game, gameActions);
+  const inCard = game && [game, game.reviewed, game.progress];
+  if (inCard && inCard.some((part, i) => part !== gameInCard[i])) showGame(game!, gameActions);
+  gameInCard = inCard ?? [];
+  const report = study?.reports[0];
+  const headline = report?.findings[report.headline ?? -1];
+  document.title = headline ? `${titled(headline.tactic)}, ${headline.move} · Koga` : "Koga: why a chess move is good";
   showPlace();
 }
+
+/** What the game's card was made from: it is not built anew, and keeps its focus, while that stays. */
+let gameInCard: unknown[] = [];
 
 /** The board and what follows it; the cards stay as they are. */
 function showPlace(): void {
@@ -57,9 +64,19 @@ function showPlace(): void {
 
 function view(): View {
   if (!study) {
+    const { ply } = game!;
     const { line } = game!.game;
-    const m = line.moves[game!.ply - 1];
-    return { position: line.positions[game!.ply]!, last: m && { before: line.positions[game!.ply - 1]!, m } };
+    const position = line.positions[ply]!;
+    const m = line.moves[ply - 1];
+    const moments = momentsAt(game!.reviewed, ply);
+    const found = moments.find((moment) => moment.class === "found" && moment.finding.ply === 1);
+    const coming = moments.find((moment) => startOf(moment) === ply);
+    return {
+      position,
+      last: m && { before: line.positions[ply - 1]!, m },
+      finding: found?.finding,
+      hint: coming && parseMove(position, coming.uci[0]!),
+    };
   }
   const line = lineOf(study);
   const ply = plyOf(study);
@@ -84,8 +101,9 @@ function showBar(): void {
     const root = study.root;
     bar.push(el("button", { click: () => ask(requestFor(root)) }, "← Best move here"));
   }
-  if (study && plyOf(study) > 0 && !positionOf(study).isEnd()) {
-    bar.push(el("button", { click: () => ask(requestFor(positionOf(study!))) }, "Analyse from here"));
+  if (study) {
+    const disabled = plyOf(study) === 0 || positionOf(study).isEnd();
+    bar.push(el("button", { click: () => ask(requestFor(positionOf(study!))), at: { disabled } }, "Analyse from here"));
   }
   if (game && !study) {
     const { line } = game.game;
@@ -94,11 +112,19 @@ function showBar(): void {
     if (!position.isEnd()) bar.push(el("button", { click: () => ask(requestFor(position)) }, "Explain this position"));
     if (next) {
       const request = { fen: fenOf(position), move: uciOf(next) };
-      bar.push(el("button", { click: () => ask(request, 1) }, `Explain ${numbered(position, line.sans[game.ply]!)}`));
+      const first = numbered(position, line.sans[game.ply]!);
+      bar.push(el("button", { click: () => ask(request, 1) }, `Explain ${first}`));
+      const moves = line.moves.slice(game.ply, game.ply + LONGEST_LINE).map(uciOf);
+      if (moves.length > 1) bar.push(el("button", { click: () => ask({ fen: request.fen, moves }, 1) }, `The line ${first} …`));
     }
   }
+  const focused = byId("bar").contains(document.activeElement);
   byId("bar").replaceChildren(...bar);
+  if (focused) byId(study ? "explanation" : "game").focus({ preventScroll: true });
 }
+
+/** Plies of a game that are explained as one line: what lies further ahead has little to do with the first move. */
+const LONGEST_LINE = 16;
 
 function announce(text: string): void {
   byId("announcement").textContent = text;
@@ -138,13 +164,16 @@ function address(): Address {
 /** A new place is a step of the browser's history; a step along a line is not. */
 function remember(isNew: boolean): void {
   const hash = writeAddress(address());
-  if (isNew) history.pushState(null, "", hash);
-  else history.replaceState(null, "", hash);
+  const state = { orientation: orientedTo() };
+  if (isNew) history.pushState(state, "", hash);
+  else history.replaceState(state, "", hash);
 }
 
 /** Shows what the address says; the example where it says nothing. */
 function followAddress(): void {
   const said = readAddress(location.hash);
+  const orientation: Color | undefined = history.state?.orientation;
+  if (orientation) orient(orientation);
   try {
     asking.abort();
     const same = said.game && game && said.game.join() === game.game.line.moves.map(makeUci).join();
@@ -154,13 +183,14 @@ function followAddress(): void {
         if (value) tags.set(name, value);
       }
       setGames([gameOf(said.start ?? INITIAL_FEN, said.game, tags)]);
+      if (orientation) orient(orientation);
     }
     if (!said.game) dropGame();
     if (game) game.ply = Math.min(said.at ?? 0, game.game.line.moves.length);
     study = undefined;
     if (said.fen) {
       const { fen, setup, moves, move } = said;
-      start(newStudy({ fen, ...(setup && { setup }), ...(moves?.length ? { moves } : move ? { move } : {}) }, said.ply ?? 0), !game);
+      start(newStudy({ fen, ...(setup && { setup }), ...(moves?.length ? { moves } : move ? { move } : {}) }, said.ply ?? 0), !game && !orientation);
     } else if (!game) {
       const [example] = EXAMPLES;
       start(newStudy(parseExample(example!.text), 1), true);
@@ -229,7 +259,6 @@ const explanationActions: Actions = {
     study!.at = { report, ply: what.ply };
     study!.chosen = what;
     stepped();
-    if (matchMedia("(max-width: 52rem)").matches) byId("board").scrollIntoView({ block: "nearest" });
   },
   retry() {
     study!.failure = undefined;
@@ -250,8 +279,9 @@ function play(m: Move): void {
   if (study) {
     const next = lineOf(study).moves[plyOf(study)];
     if (next && makeUci(next) === makeUci(m) && study.reports.length && plyOf(study) > 0) return walk(1);
-  } else if (sameMove(position, m, uciOf(game!.game.line.moves[game!.ply] ?? { from: 0, to: 0 }))) {
-    return walk(1);
+  } else {
+    const next = game!.game.line.moves[game!.ply];
+    if (next && makeUci(next) === makeUci(m)) return walk(1);
   }
   ask({ fen: fenOf(position), move: uciOf(m) }, 1);
 }
@@ -318,12 +348,12 @@ const gameActions: GameActions = {
           showProgress(reviewed.progress);
         },
         game(result, pgn) {
-          reviewed.reviewed = { review: result, pgn };
+          reviewed.reviewed = reviewedGame(result, pgn);
         },
       });
       reviewed.progress = undefined;
       if (player) orient(player as Color);
-      announce(`The review is ready: ${reviewed.reviewed?.review.moments.length ?? 0} critical moments.`);
+      announce(`The review is ready: ${reviewed.reviewed?.moments.length ?? 0} critical moments.`);
     } catch (error) {
       if (signal.aborted) return;
       reviewed.progress = { failure: (error as Error).message };
@@ -337,7 +367,7 @@ const gameActions: GameActions = {
   },
   moment(moment: Moment) {
     const { finding, line, uci, fen, score } = moment;
-    game!.ply = moment.class === "allowed" ? moment.ply : moment.ply - 1;
+    game!.ply = startOf(moment);
     game!.moment = moment;
     const next = newStudy({ fen, moves: uci }, finding.ply);
     const known: Report = {
@@ -374,6 +404,11 @@ function walk(by: number): void {
   }
 }
 
+function turnBoard(): void {
+  flip();
+  remember(false);
+}
+
 function onKey(event: KeyboardEvent): void {
   const target = event.target as HTMLElement;
   if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select, dialog")) return;
@@ -382,7 +417,7 @@ function onKey(event: KeyboardEvent): void {
     ArrowRight: () => walk(1),
     Home: () => walk(-Infinity),
     End: () => walk(Infinity),
-    f: flip,
+    f: turnBoard,
     Escape: () => study && game && backToGame(),
   };
   const step = steps[event.key];
@@ -397,6 +432,7 @@ function complain(error: unknown): void {
   const message = error === undefined ? "" : error instanceof Error ? error.message : String(error);
   if (error !== undefined && !(error instanceof InputError)) console.warn(error);
   byId("trouble").textContent = message;
+  if (message) byId("trouble").scrollIntoView({ block: "nearest" });
 }
 
 function parseExample(text: string): ExplainRequest {
@@ -428,6 +464,7 @@ function open(text: string): void {
       }
     }
     remember(true);
+    scrollTo(0, 0);
     if (!study) announcePlace();
   } catch (error) {
     complain(error);
@@ -481,7 +518,7 @@ function wire(): void {
   for (const [id, by] of [["first", -Infinity], ["previous", -1], ["next", 1], ["last", Infinity]] as const) {
     byId(id).addEventListener("click", () => walk(by));
   }
-  byId("flip").addEventListener("click", flip);
+  byId("flip").addEventListener("click", turnBoard);
   document.addEventListener("keydown", onKey);
   document.addEventListener("paste", (event) => {
     if ((event.target as HTMLElement).closest("input, textarea")) return;

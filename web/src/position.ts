@@ -82,11 +82,6 @@ export function parseMove(pos: Position, text: string): Move | undefined {
 /** As the server spells it, so that equal moves are equal texts. */
 export const uciOf = (m: Move): string => makeUci(m);
 
-export function sameMove(pos: Position, m: Move, text: string | undefined): boolean {
-  const other = text === undefined ? undefined : parseMove(pos, text);
-  return other !== undefined && makeUci(other) === makeUci(m);
-}
-
 /** "25.Nxf6+" or "25...Qxf6". */
 export function numbered(before: Position, san: string): string {
   return `${before.fullmoves}${before.turn === "white" ? "." : "..."}${san}`;

@@ -52,7 +52,8 @@ export interface Moment {
   ply: number;
   player: Color;
   move: string;
-  class: "found" | "missed" | "allowed";
+  /** `overlooked`: the enemy threatened it already. */
+  class: "found" | "missed" | "allowed" | "overlooked";
   answer: string | null;
   fen: string;
   line: string[];
@@ -74,7 +75,9 @@ export interface Mark {
 export interface Review {
   marks: Mark[];
   moments: Moment[];
-  errors: unknown[];
+  /** Threats that were there already and that a move overlooked. */
+  threats: Omit<Moment, "class">[];
+  errors: { move: string; token: string; message: string }[];
 }
 
 export interface TacticInfo {
