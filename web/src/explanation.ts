@@ -114,8 +114,8 @@ function headline(study: Study): HTMLElement {
 function moveList(study: Study, report: number, actions: Actions): HTMLElement {
   const line = study.lines[report]!;
   const list = el("ol", { class: "line", at: { "aria-label": "The line" } });
-  const add = (ply: number, text: string, label?: string) => {
-    const node = el("button", { click: () => actions.step(report, ply), at: { "aria-label": label } }, text);
+  const add = (ply: number, text: string, title?: string) => {
+    const node = el("button", { click: () => actions.step(report, ply), at: { title } }, text);
     places.moves.push({ node, report, ply });
     list.append(el("li", {}, node));
   };
