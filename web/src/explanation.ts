@@ -95,7 +95,7 @@ function eyebrow(report: Report, line: Line): HTMLElement {
 
 function score(report: Report): HTMLElement {
   const title = "The engine’s score in pawns, from White’s side";
-  return el("span", { class: "score", at: { title } }, scoreText(report.score!, report.pov));
+  return el("span", { class: "score", at: { title } }, el("span", { class: "hidden" }, "Score "), scoreText(report.score!, report.pov));
 }
 
 /** The headline; of a move without one, what it allows. */
