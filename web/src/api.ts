@@ -75,7 +75,7 @@ async function answered(ask: () => Promise<Response>): Promise<Response> {
     const wait = response.headers.get("Retry-After");
     throw new Failure(`Koga is busy with other requests. Try again${wait ? ` in ${wait} s` : " in a moment"}.`, true);
   }
-  throw new Failure(message.charAt(0).toUpperCase() + message.slice(1), response.status >= 500);
+  throw new Failure(message.charAt(0).toUpperCase() + message.slice(1).replace(/[^.!?]$/, "$&."), response.status >= 500);
 }
 
 type StreamEvent =

@@ -1,7 +1,7 @@
 // A game beside the board: its moves with glyphs and badges, its review, its critical moments.
 
 import { byId, el } from "./dom.js";
-import { type Game, numbered, playLine } from "./position.js";
+import { type Entry, type Game, numbered, playLine } from "./position.js";
 import { type Mark, type Moment, type Review, side, titled } from "./report.js";
 
 export interface Reviewed {
@@ -39,7 +39,8 @@ export interface GameActions {
 }
 
 export interface GameState {
-  games: Game[];
+  games: Entry[];
+  index: number;
   game: Game;
   ply: number;
   reviewed?: Reviewed | undefined;
@@ -114,11 +115,10 @@ function heading(game: Game): HTMLElement {
   );
 }
 
-function chooser({ games, game }: GameState, actions: GameActions): HTMLElement {
+function chooser({ games, index }: GameState, actions: GameActions): HTMLElement {
   const select = el("select", { at: { id: "which-game" } });
-  games.forEach((each, i) => {
-    const names = `${each.tags.get("White") ?? "?"} – ${each.tags.get("Black") ?? "?"}`;
-    select.append(el("option", { at: { value: i, selected: each === game } }, `${i + 1}. ${names}`));
+  games.forEach(({ title }, i) => {
+    select.append(el("option", { at: { value: i, selected: i === index } }, `${i + 1}. ${title}`));
   });
   select.addEventListener("change", () => actions.pick(Number(select.value)));
   return el("p", { class: "chooser" }, el("label", { at: { for: "which-game" } }, `One of ${games.length} games `), select);

@@ -10,7 +10,7 @@ import { EXAMPLES } from "./examples.js";
 import { type Actions, markPlace, showExplanation } from "./explanation.js";
 import { type GameActions, type GameState, markGamePlace, momentsAt, reviewedGame, showGame, showProgress, startOf } from "./gamecard.js";
 import {
-  type Game,
+  type Entry,
   INITIAL_FEN,
   InputError,
   fenOf,
@@ -29,6 +29,9 @@ import { type Study, answer, isFinding, lineOf, newStudy, plyOf, pointedOut, pos
 /** What is on the board: a study, or else the game. One of them is always there. */
 let study: Study | undefined;
 let game: GameState | undefined;
+
+/** The game before a position was opened: who goes back finds its review again. */
+let shelved: GameState | undefined;
 
 let asking = new AbortController();
 let reviewing = new AbortController();
@@ -176,14 +179,17 @@ function followAddress(): void {
   if (orientation) orient(orientation);
   try {
     asking.abort();
-    const same = said.game && game && said.game.join() === game.game.line.moves.map(makeUci).join();
-    if (said.game && !same) {
+    const known = [game, shelved].find((each) => each && said.game?.join() === each.game.line.moves.map(makeUci).join());
+    if (known) {
+      game = known;
+    } else if (said.game) {
       const tags = new Map<string, string>();
       for (const [name, value] of [["White", said.white], ["Black", said.black], ["Result", said.result]] as const) {
         if (value) tags.set(name, value);
       }
-      setGames([gameOf(said.start ?? INITIAL_FEN, said.game, tags)]);
-      if (orientation) orient(orientation);
+      const shared = gameOf(said.start ?? INITIAL_FEN, said.game, tags);
+      setGame([{ title: "", read: () => shared }], 0, shared);
+      if (!orientation) orient("white");
     }
     if (!said.game) dropGame();
     if (game) game.ply = Math.min(said.at ?? 0, game.game.line.moves.length);
@@ -206,9 +212,9 @@ function followAddress(): void {
 // ---- Studies
 
 /** Asks about a position, a move or a line. */
-function ask(request: ExplainRequest, ply = 0, turn = false): void {
+function ask(request: ExplainRequest, ply = 0): void {
   if (game) game.moment = undefined;
-  start(newStudy(request, ply), turn);
+  start(newStudy(request, ply), false);
   remember(true);
 }
 
@@ -288,14 +294,16 @@ function play(m: Move): void {
 
 // ---- Games
 
-function setGames(games: Game[]): void {
+function setGame(games: Entry[], index: number, read = games[index]!.read()): void {
   reviewing.abort();
-  game = { games, game: games[0]!, ply: 0 };
-  orient("white");
+  game = { games, index, game: read, ply: 0 };
 }
 
 function dropGame(): void {
   reviewing.abort();
+  if (!game) return;
+  game.progress = undefined;
+  shelved = game;
   game = undefined;
 }
 
@@ -325,11 +333,14 @@ const gameActions: GameActions = {
     }
   },
   pick(index) {
-    const { games } = game!;
-    reviewing.abort();
+    try {
+      setGame(game!.games, index);
+    } catch (error) {
+      return complain(error);
+    }
     asking.abort();
     study = undefined;
-    game = { games, game: games[index]!, ply: 0 };
+    complain(undefined);
     show();
     remember(true);
   },
@@ -451,14 +462,15 @@ function open(text: string): void {
       start(next, true);
     } else {
       const games = parseGames(text);
-      const [first] = games;
+      const first = games[0]!.read();
       asking.abort();
-      study = undefined;
-      if (games.length === 1 && !first!.line.moves.length) {
+      if (games.length === 1 && !first.line.moves.length) {
         dropGame();
-        start(newStudy(requestFor(first!.line.positions[0]!), 0), true);
+        start(newStudy(requestFor(first.line.positions[0]!), 0), true);
       } else {
-        setGames(games);
+        study = undefined;
+        setGame(games, 0, first);
+        orient("white");
         complain(undefined);
         show();
       }

@@ -38,6 +38,12 @@ export interface Game {
   trouble: string;
 }
 
+/** A game of a PGN that is not replayed until it is chosen: files hold thousands. */
+export interface Entry {
+  title: string;
+  read(): Game;
+}
+
 export class InputError extends Error {}
 
 export function parsePosition(fen: string): Position {
@@ -144,17 +150,18 @@ export const turnText = (pos: Position): string => {
 export const looksLikeFen = (text: string): boolean =>
   /^\s*[pnbrqk1-8]+(\/[pnbrqk1-8~]*){2,}(\s|$)/i.test(text) && !/\n\s*\S/.test(text.trim());
 
-/** The games of a PGN; each as far as its moves are legal. */
-export function parseGames(text: string): Game[] {
+/** The games of a PGN, of which there is at least one. */
+export function parseGames(text: string): Entry[] {
   const games = parsePgn(text).filter((game) => game.moves.children.length || game.headers.has("FEN"));
   if (!games.length) throw new InputError("Neither a FEN nor a PGN: no position and no moves were found in it.");
-  return games.map((game) => {
-    const read = readGame(game);
+  return games.map((game) => ({
+    title: `${game.headers.get("White") ?? "?"} – ${game.headers.get("Black") ?? "?"}`,
     // One game goes to the server as it was written, clocks and all.
-    return games.length === 1 ? { ...read, pgn: text } : read;
-  });
+    read: () => (games.length === 1 ? { ...readGame(game), pgn: text } : readGame(game)),
+  }));
 }
 
+/** A game as far as its moves are legal. */
 function readGame(game: PgnGame<PgnNodeData>): Game {
   const tags = game.headers;
   const start = startingPosition(tags);
