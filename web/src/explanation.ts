@@ -10,6 +10,7 @@ import {
   type Superseded,
   type TacticInfo,
   balance,
+  moveAt,
   scoreText,
   side,
   stake,
@@ -157,13 +158,6 @@ function pointer(finding: Finding, report: Report, index: number, actions: Actio
   );
   places.pointers.push({ node, what: finding });
   return node;
-}
-
-/** "26.Qxf6" for a ply of a report, numbered from its root. */
-function moveAt(report: Report, ply: number): string {
-  const fields = report.fen.split(" ");
-  const halves = (Number(fields[5] ?? 1) - 1) * 2 + (fields[1] === "b" ? 1 : 0) + ply - 1;
-  return `${Math.floor(halves / 2) + 1}${halves % 2 ? "..." : "."}${report.line[ply - 1] ?? ""}`;
 }
 
 function other(study: Study, report: Report, index: number, actions: Actions): HTMLElement {

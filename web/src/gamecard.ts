@@ -2,7 +2,7 @@
 
 import { byId, el } from "./dom.js";
 import { type Entry, type Game, numbered, playLine } from "./position.js";
-import { type Mark, type Moment, type Review, side, titled } from "./report.js";
+import { type Mark, type Moment, type Review, moveAt, side, titled } from "./report.js";
 
 export interface Reviewed {
   review: Review;
@@ -212,18 +212,19 @@ function momentButton(moment: Moment, game: Game, actions: GameActions): HTMLEle
     { class: "finding", click: () => actions.moment(moment) },
     el("span", { class: "what" }, el("b", {}, numbered(game.line.positions[moment.ply - 1]!, moment.move)), badge(moment.class)),
     el("span", { class: "stake" }, titled(moment.finding.tactic)),
-    el("span", { class: "sentence" }, sentence(moment, game)),
+    el("span", { class: "sentence" }, sentence(moment)),
   );
 }
 
-function sentence(moment: Moment, game: Game): string {
-  const root = game.line.positions[startOf(moment)]!;
-  const first = numbered(root, moment.line[0] ?? "");
-  const text = moment.finding.text;
-  if (moment.class === "found") return text;
-  if (moment.class === "missed") return `Missed ${first}: ${text}`;
-  const enemy = side(root.turn);
+/** The moment in words: its line's first move, and the move that makes the tactic where that comes later. */
+function sentence(moment: Moment): string {
+  const { finding } = moment;
+  const first = moveAt(moment, 1);
+  const later = finding.ply > 1 ? `, later ${moveAt(moment, finding.ply)}` : "";
+  if (moment.class === "found") return later ? `Found ${first}${later}: ${finding.text}` : finding.text;
+  if (moment.class === "missed") return `Missed ${first}${later}: ${finding.text}`;
+  const enemy = side(moment.player === "white" ? "black" : "white");
   const answer = { found: ` ${enemy} found it.`, missed: ` ${enemy} missed it.` }[moment.answer ?? ""] ?? "";
   const verb = moment.class === "allowed" ? "Allowed" : "Overlooked the threat of";
-  return `${verb} ${first}: ${text}${answer}`;
+  return `${verb} ${first}${later}: ${finding.text}${answer}`;
 }

@@ -125,3 +125,10 @@ export function balance(report: Report): string {
   const what = Math.abs(won) === 1 ? "a pawn’s worth of material" : `${points(Math.abs(won))} of material`;
   return `In all the line ${won > 0 ? "wins" : "loses"} ${what} for ${side(report.pov)}.`;
 }
+
+/** "26.Qxf6" for a ply of a report, numbered from its root. */
+export function moveAt(report: Pick<Report, "fen" | "line">, ply: number): string {
+  const fields = report.fen.split(" ");
+  const halves = (Number(fields[5] ?? 1) - 1) * 2 + (fields[1] === "b" ? 1 : 0) + ply - 1;
+  return `${Math.floor(halves / 2) + 1}${halves % 2 ? "..." : "."}${report.line[ply - 1] ?? ""}`;
+}
