@@ -10,5 +10,6 @@ pub mod jsonl;
 pub mod pages;
 pub mod request;
 pub mod review;
+pub mod serve;
 pub mod site;
 pub mod tag;
