@@ -8,6 +8,8 @@ pub mod engine;
 pub mod explain;
 pub mod jsonl;
 pub mod pages;
+pub mod request;
 pub mod review;
+pub mod serve;
 pub mod site;
 pub mod tag;

@@ -179,13 +179,14 @@ fn contents() -> String {
     out
 }
 
-fn title(tactic: Tactic) -> String {
+/// Its name, with a capital.
+pub(crate) fn title(tactic: Tactic) -> String {
     let name = explain::title(tactic);
     name[..1].to_uppercase() + &name[1..]
 }
 
 /// The first sentence of the definition.
-fn summary(tactic: Tactic) -> String {
+pub(crate) fn summary(tactic: Tactic) -> String {
     let text = Definition::of(tactic).text();
     let first = text.split("\n\n").next().unwrap_or_default().replace('\n', " ").replace("**", "");
     first.split_inclusive(". ").next().unwrap_or_default().trim().to_owned()
