@@ -724,6 +724,7 @@ fn pages_have_tags_and_what_is_known_is_not_sent_again() {
         "/favicon.svg",
         "/site.css",
         "/licence",
+        "/licences.txt",
         "/tactics/",
         "/api/tactics",
         "/api/openapi.json",
