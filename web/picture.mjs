@@ -4,7 +4,7 @@ import { DISCOVERED, answered, hashOf, onPage, screenshot, startBrowser, startSe
 
 const server = await startServer();
 const browser = await startBrowser();
-const options = { hash: hashOf({ fen: DISCOVERED, ply: 1 }), viewport: { width: 1080, height: 620 } };
+const options = { hash: hashOf({ fen: DISCOVERED, ply: 1 }), viewport: { width: 1040, height: 610 } };
 await onPage({ browser, origin: server.origin }, options, async (page) => {
   await answered(page);
   await screenshot(page, "../../docs/page");

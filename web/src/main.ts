@@ -164,12 +164,26 @@ function address(): Address {
   return fields;
 }
 
+/** A step along a line that is not in the address yet: browsers allow only so many changes a minute. */
+let pending: { hash: string; timer: number } | undefined;
+
 /** A new place is a step of the browser's history; a step along a line is not. */
 function remember(isNew: boolean): void {
   const hash = writeAddress(address());
-  const state = { orientation: orientedTo() };
-  if (isNew) history.pushState(state, "", hash);
-  else history.replaceState(state, "", hash);
+  if (isNew) {
+    settle();
+    history.pushState({ orientation: orientedTo() }, "", hash);
+  } else {
+    clearTimeout(pending?.timer);
+    pending = { hash, timer: window.setTimeout(settle, 150) };
+  }
+}
+
+function settle(): void {
+  if (!pending) return;
+  clearTimeout(pending.timer);
+  history.replaceState({ orientation: orientedTo() }, "", pending.hash);
+  pending = undefined;
 }
 
 /** Shows what the address says; the example where it says nothing. */
@@ -544,7 +558,11 @@ function wire(): void {
     if (dropped) void openFile(dropped);
     else open(event.dataTransfer?.getData("text") ?? "");
   });
-  window.addEventListener("popstate", followAddress);
+  window.addEventListener("popstate", () => {
+    clearTimeout(pending?.timer);
+    pending = undefined;
+    followAddress();
+  });
 }
 
 startBoard(play);

@@ -137,6 +137,29 @@ test("each position of a game can be explained without a review, and the game is
     await page.waitForSelector(".eyebrow:has-text('The move 9...Ne6')");
   }));
 
+test("who leaves a reviewed game for a position and goes back finds its review", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, MISSED);
+    await page.selectOption(".review select", "black");
+    await reviewed(page);
+    await page.waitForSelector(".orientation-black");
+    await open(page, FORK);
+    await page.waitForSelector("h2:has-text('forks')");
+    assert.equal(await page.locator("#game").isHidden(), true);
+    await page.goBack();
+    await page.waitForSelector("#game .badge.missed");
+  }));
+
+test("a finger moves the pieces", () =>
+  onPage(at, { hash: hashOf({ fen: FORK }), viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, async (page) => {
+    await answered(page);
+    const box = await page.locator("cg-board").boundingBox();
+    const size = box.width / 8;
+    await page.touchscreen.tap(box.x + 4.5 * size, box.y + 4.5 * size);
+    await page.touchscreen.tap(box.x + 5.5 * size, box.y + 2.5 * size);
+    await page.waitForSelector(".eyebrow:has-text('The move 25.Nxf6+')");
+  }));
+
 test("a review can be cancelled", () =>
   onPage(at, {}, async (page) => {
     await page.route("**/api/review", () => {});
@@ -160,6 +183,7 @@ test("a game's position is shared by its address", () =>
   onPage(at, {}, async (page) => {
     await open(page, MISSED);
     await page.click("#moves button >> nth=2");
+    await page.waitForURL(/at=3/);
     const url = page.url();
     await page.goto("about:blank");
     await page.goto(url);
@@ -180,13 +204,13 @@ test("the keyboard walks and flips, but not while one types", () =>
   onPage(at, { hash: hashOf({ fen: FORK, moves: "e4f6,d8f6,h6f6" }) }, async (page) => {
     await answered(page);
     await page.keyboard.press("ArrowRight");
-    assert.match(page.url(), /ply=1/);
+    await page.waitForURL(/ply=1/);
     await page.keyboard.press("End");
-    assert.match(page.url(), /ply=3/);
+    await page.waitForURL(/ply=3/);
     await page.keyboard.press("ArrowLeft");
-    assert.match(page.url(), /ply=2/);
+    await page.waitForURL(/ply=2/);
     await page.keyboard.press("Home");
-    assert.doesNotMatch(page.url(), /ply=/);
+    await page.waitForURL((url) => !/ply=/.test(url.hash));
     await page.keyboard.press("f");
     assert.equal(await page.locator(".orientation-black").count(), 1);
     await page.focus("#move");
