@@ -70,7 +70,7 @@ async function answered(ask: () => Promise<Response>): Promise<Response> {
   }
   if (response.ok) return response;
   const said: { error?: { message?: string } } = await response.json().catch(() => ({}));
-  const message = said.error?.message ?? `Koga answered with status ${response.status}.`;
+  const message = (said.error?.message ?? `Koga answered with status ${response.status}`).replace(/^fen: /, "this FEN is no position: ");
   if (response.status === 429) {
     const wait = response.headers.get("Retry-After");
     throw new Failure(`Koga is busy with other requests. Try again${wait ? ` in ${wait} s` : " in a moment"}.`, true);

@@ -152,13 +152,14 @@ function address(): Address {
   if (game) {
     const { line, tags } = game.game;
     const start = fenOf(line.positions[0]!);
+    const known = (name: string) => tags.get(name)?.replace(/^[?*]$/, "") || undefined;
     Object.assign(fields, {
       game: line.moves.map(makeUci),
       at: game.ply || undefined,
       start: start === INITIAL_FEN ? undefined : start,
-      white: tags.get("White"),
-      black: tags.get("Black"),
-      result: tags.get("Result"),
+      white: known("White"),
+      black: known("Black"),
+      result: known("Result"),
     });
   }
   return fields;
@@ -191,6 +192,7 @@ function followAddress(): void {
   const said = readAddress(location.hash);
   const orientation: Color | undefined = history.state?.orientation;
   if (orientation) orient(orientation);
+  complain(undefined);
   try {
     asking.abort();
     const known = [game, shelved].find((each) => each && said.game?.join() === each.game.line.moves.map(makeUci).join());

@@ -183,10 +183,12 @@ function readGame(game: PgnGame<PgnNodeData>): Game {
 /** A game from an address: its moves without its comments. */
 export function gameOf(start: string, moves: string[], tags: Map<string, string>): Game {
   const line = playLine(parsePosition(start), moves);
+  const illegal = moves[line.moves.length];
+  const trouble = illegal ? `“${illegal}” is not legal here: the game is read as far as this.` : "";
   if (start !== INITIAL_FEN) tags.set("FEN", start);
   const rows = [...tags].map(([name, value]) => `[${name} "${value.replace(/["\\]/g, "\\$&")}"]\n`).join("");
   const sans = line.sans.map((san, i) => numbered(line.positions[i]!, san)).join(" ");
-  return { tags, line, pgn: `${rows}\n${sans} ${tags.get("Result") ?? "*"}\n`, trouble: "" };
+  return { tags, line, pgn: `${rows}\n${sans} ${tags.get("Result") ?? "*"}\n`, trouble };
 }
 
 function explainFen(code: string): string {
