@@ -1,6 +1,6 @@
-// The page's state, and what changes it: the address, the board, the keyboard, what is pasted or dropped.
+// The page’s state: a study or a game, how it is shown, and the address that says it.
 
-import { makeUci, type Color, type Move, type Position } from "chessops";
+import { makeUci, type Color, type Move } from "chessops";
 
 import { type Address, readAddress, writeAddress } from "./address.js";
 import { type ExplainRequest, Failure, explain, review } from "./api.js";
@@ -9,6 +9,7 @@ import { byId, el } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { type Actions, markPlace, showExplanation } from "./explanation.js";
 import { type GameActions, type GameState, markGamePlace, momentsAt, reviewedGame, showGame, showProgress, startOf } from "./gamecard.js";
+import { wire } from "./input.js";
 import {
   type Entry,
   INITIAL_FEN,
@@ -436,23 +437,6 @@ function turnBoard(): void {
   remember(false);
 }
 
-function onKey(event: KeyboardEvent): void {
-  const target = event.target as HTMLElement;
-  if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select, dialog")) return;
-  const steps: Record<string, () => void> = {
-    ArrowLeft: () => walk(-1),
-    ArrowRight: () => walk(1),
-    Home: () => walk(-Infinity),
-    End: () => walk(Infinity),
-    f: turnBoard,
-    Escape: () => study && game && backToGame(),
-  };
-  const step = steps[event.key];
-  if (!step) return;
-  event.preventDefault();
-  step();
-}
-
 // ---- Input
 
 function complain(error: unknown): void {
@@ -499,74 +483,18 @@ function open(text: string): void {
   }
 }
 
-function typedMove(event: SubmitEvent): void {
-  event.preventDefault();
-  const field = byId<HTMLInputElement>("move");
-  const position: Position = view().position;
-  const m = parseMove(position, field.value);
-  const known = m !== undefined;
-  byId("move-trouble").textContent = known || !field.value ? "" : `“${field.value}” is not a legal move here.`;
-  if (!m) return;
-  field.value = "";
-  play(m);
-}
-
-async function openFile(file: File | undefined): Promise<void> {
-  if (!file) return;
-  if (file.size > 8_000_000) return complain(new InputError("This file is larger than 8 MB: open one with fewer games."));
-  open(await file.text());
-}
-
-function wire(): void {
-  const text = byId<HTMLTextAreaElement>("text");
-  const file = byId<HTMLInputElement>("file");
-  byId("input").addEventListener("submit", (event) => {
-    event.preventDefault();
-    open(text.value);
-  });
-  text.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey || looksLikeFen(text.value))) {
-      event.preventDefault();
-      open(text.value);
-    }
-  });
-  file.addEventListener("change", () => {
-    void openFile(file.files?.[0]);
-    file.value = "";
-  });
-  byId("open-file").addEventListener("click", () => file.click());
-  byId("to-input").addEventListener("click", () => {
-    text.scrollIntoView({ block: "center" });
-    text.focus();
-  });
-  byId("enter-move").addEventListener("submit", typedMove);
-  byId("examples").append(
-    ...EXAMPLES.map(({ name, text: example }) => el("li", {}, el("button", { click: () => open(example) }, name))),
-  );
-  for (const [id, by] of [["first", -Infinity], ["previous", -1], ["next", 1], ["last", Infinity]] as const) {
-    byId(id).addEventListener("click", () => walk(by));
-  }
-  byId("flip").addEventListener("click", turnBoard);
-  document.addEventListener("keydown", onKey);
-  document.addEventListener("paste", (event) => {
-    if ((event.target as HTMLElement).closest("input, textarea")) return;
-    const pasted = event.clipboardData?.getData("text");
-    if (pasted?.trim()) open(pasted);
-  });
-  document.addEventListener("dragover", (event) => event.preventDefault());
-  document.addEventListener("drop", (event) => {
-    event.preventDefault();
-    const dropped = event.dataTransfer?.files[0];
-    if (dropped) void openFile(dropped);
-    else open(event.dataTransfer?.getData("text") ?? "");
-  });
-  window.addEventListener("popstate", () => {
-    clearTimeout(pending?.timer);
-    pending = undefined;
-    followAddress();
-  });
+/** A move that was typed; says whether there is such a move. */
+function typed(text: string): boolean {
+  const m = parseMove(view().position, text);
+  if (m) play(m);
+  return m !== undefined;
 }
 
 startBoard(play);
-wire();
+wire({ open, complain, walk, turnBoard, typed, escape: () => study && game && backToGame() });
+window.addEventListener("popstate", () => {
+  clearTimeout(pending?.timer);
+  pending = undefined;
+  followAddress();
+});
 followAddress();
