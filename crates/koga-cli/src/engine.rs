@@ -52,7 +52,8 @@ impl EngineArgs {
     }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// A number of seconds, more than none.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     Duration::try_from_secs_f64(seconds)
         .ok()

@@ -1,5 +1,7 @@
 //! `koga explain`: one position, one line, one answer.
 
+use std::fmt;
+
 use clap::ValueEnum;
 use koga::{
     Line, Report, Tactic, analyze, explain,
@@ -7,11 +9,12 @@ use koga::{
     render::{self, json::JsonReport},
     shakmaty::{Chess, Move, Position},
 };
-use koga_engine::{Engine, Limits, PvLine, Score};
+use koga_engine::{Engine, EngineError, Limits, PvLine, Score};
 use koga_review::{contradicts, cut, headline, render::json::JsonScore, win::chances};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::engine::EngineArgs;
+use crate::{engine::EngineArgs, request::Question};
 
 /// What to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -72,7 +75,8 @@ pub fn run(request: &Request) -> Result<String, String> {
 pub const DEFAULT_NODES: u64 = 200_000;
 
 /// A report on a line of the engine's, as it is written.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ScoredReport")]
 pub struct ScoredReport<I> {
     /// The report.
     #[serde(flatten)]
@@ -85,11 +89,16 @@ pub struct ScoredReport<I> {
 }
 
 /// A line of the engine's with its report.
-struct Scored {
-    line: Line,
-    report: Report,
-    found: PvLine,
-    part: &'static str,
+#[derive(Debug)]
+pub struct Scored {
+    /// The line.
+    pub line: Line,
+    /// What Koga says of it.
+    pub report: Report,
+    /// What the engine said.
+    pub found: PvLine,
+    /// As [`ScoredReport::part`].
+    pub part: &'static str,
 }
 
 impl Scored {
@@ -98,67 +107,87 @@ impl Scored {
         let report = analyze(&line);
         Some(Scored { line, report, found, part })
     }
+
+    /// The report, ready to be written.
+    pub fn json<I>(&self, id: I) -> ScoredReport<I> {
+        let report = render::json::report(&self.line, &self.report, id);
+        ScoredReport { report, score: self.found.score.into(), part: self.part }
+    }
 }
 
-/// The best line of a position, for callers that want just that.
+/// Why an engine has no line for a position.
+#[derive(Debug)]
+pub enum NoLine {
+    /// The game is over: by checkmate, or else by stalemate.
+    Over(bool),
+    /// The engine failed.
+    Engine(EngineError),
+}
+
+impl fmt::Display for NoLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = match self {
+            NoLine::Engine(err) => return err.fmt(f),
+            NoLine::Over(true) => "checkmate",
+            NoLine::Over(false) => "stalemate",
+        };
+        write!(f, "there is no move in the position: it is {how}")
+    }
+}
+
+impl std::error::Error for NoLine {}
+
+/// The engine's lines of a position, at least one: its best, as many as the limits ask for; or, of a move that is given, the
+/// line that begins with it, what it allows, and a clearly better one.
 ///
 /// # Errors
 ///
-/// A message where the engine fails or the game is over.
-pub fn best_line(
-    root: &Chess,
-    setup: Option<Move>,
-    limits: &Limits,
-    engine: &mut dyn Engine,
-) -> Result<(Line, Score), String> {
-    let found = engine.analyse(root, limits).map_err(|err| err.to_string())?.into_iter().next();
-    let found = found.ok_or_else(|| over(root))?;
-    let line = cut(root, setup, &found.moves, found.score).ok_or_else(|| over(root))?;
-    Ok((line, found.score))
-}
-
-fn over(root: &Chess) -> String {
-    let how = if root.is_checkmate() { "checkmate" } else { "stalemate" };
-    format!("there is no move in the position: it is {how}")
+/// [`NoLine`] where the game is over or the engine fails.
+pub fn scored(question: &Question, limits: &Limits, engine: &mut dyn Engine) -> Result<Vec<Scored>, NoLine> {
+    let Question { root, setup, candidate } = question;
+    let over = || NoLine::Over(root.is_checkmate());
+    if root.legal_moves().is_empty() {
+        return Err(over());
+    }
+    let mut search = |limits: &Limits| engine.analyse(root, limits).map_err(NoLine::Engine);
+    let mut lines = Vec::new();
+    match *candidate {
+        None => lines.extend(search(limits)?.into_iter().filter_map(|found| Scored::new(root, *setup, found, "best"))),
+        Some(m) => {
+            let best = search(limits)?.into_iter().next();
+            let is_best = best.as_ref().is_some_and(|best| best.moves[0] == m);
+            let found = match best.clone().filter(|_| is_best) {
+                Some(best) => Some(best),
+                None => search(&limits.clone().with_root_moves([m]))?.into_iter().next(),
+            };
+            let found = found.ok_or_else(over)?;
+            let clearly = |best: &PvLine| !is_best && chances(best.score) - chances(found.score) >= CLEARLY;
+            let better = best.filter(clearly);
+            let reply = better.as_ref().and_then(|_| reply(root, &found));
+            lines.extend(Scored::new(root, *setup, found, "move"));
+            lines.extend(reply);
+            lines.extend(better.and_then(|better| Scored::new(root, *setup, better, "better")));
+        }
+    }
+    if lines.is_empty() { Err(over()) } else { Ok(lines) }
 }
 
 fn by_engine(request: &Request) -> Result<String, String> {
     let root = parse::parse_fen(&request.fen).map_err(|err| point_at(&err, &request.fen, "", false))?;
     let candidate = request.candidate.as_deref().map(|text| candidate(&root, text, &request.fen)).transpose()?;
     if root.legal_moves().is_empty() {
-        return Err(over(&root));
+        return Err(NoLine::Over(root.is_checkmate()).to_string());
     }
     let mut engine = request.engine.open().map_err(|err| err.to_string())?;
-    let limits = request.engine.limits(DEFAULT_NODES);
-    let mut search = |pos: &Chess, limits: &Limits| engine.analyse(pos, limits).map_err(|err| err.to_string());
-    let mut lines = Vec::new();
-    match candidate {
-        None => {
-            let found = search(&root, &limits.clone().with_lines(request.multipv.max(1)))?;
-            lines.extend(found.into_iter().filter_map(|found| Scored::new(&root, None, found, "best")));
-        }
-        Some(m) => {
-            let best = search(&root, &limits)?.into_iter().next();
-            let is_best = best.as_ref().is_some_and(|best| best.moves[0] == m);
-            let found = match best.clone().filter(|_| is_best) {
-                Some(best) => Some(best),
-                None => search(&root, &limits.clone().with_root_moves([m]))?.into_iter().next(),
-            };
-            let Some(found) = found else { return Err(over(&root)) };
-            let clearly = |best: &PvLine| !is_best && chances(best.score) - chances(found.score) >= CLEARLY;
-            let better = best.filter(clearly);
-            let reply = better.as_ref().and_then(|_| reply(&root, &found));
-            lines.extend(Scored::new(&root, None, found, "move"));
-            lines.extend(reply);
-            lines.extend(better.and_then(|better| Scored::new(&root, None, better, "better")));
-        }
-    }
-    let Some(first) = lines.first() else { return Err(over(&root)) };
+    let limits = request.engine.limits(DEFAULT_NODES).with_lines(request.multipv.max(1));
+    let question = Question { root, setup: None, candidate };
+    let lines = scored(&question, &limits, &mut *engine).map_err(|err| err.to_string())?;
+    let first = &lines[0];
     match (request.why_not, request.format) {
         (Some(tactic), _) => Ok(render::text::why_not(&first.line, &first.report, tactic)),
         (None, Format::Text) => Ok(in_words(&lines, engine.name(), request.colored)),
         (None, Format::Svg) => Ok(render::svg::report(&first.line, &first.report)),
-        (None, Format::Json) => lines.iter().map(|scored| to_json(&scored_json(scored))).collect(),
+        (None, Format::Json) => lines.iter().map(|scored| to_json(&scored.json(()))).collect(),
     }
 }
 
@@ -216,14 +245,6 @@ fn in_words(lines: &[Scored], engine: &str, colored: bool) -> String {
         }
     }
     out
-}
-
-fn scored_json(scored: &Scored) -> ScoredReport<()> {
-    ScoredReport {
-        report: render::json::report(&scored.line, &scored.report, ()),
-        score: scored.found.score.into(),
-        part: scored.part,
-    }
 }
 
 fn to_json(json: &impl Serialize) -> Result<String, String> {

@@ -5,19 +5,14 @@ use std::{
     io::{self, BufRead, BufReader, BufWriter, Read, Write},
 };
 
-use koga::{
-    Line, analyze,
-    parse::{ParseError, parse_fen, parse_move},
-    render,
-    shakmaty::{Chess, Move, Position},
-};
-use koga_engine::{Engine, Score};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use koga::{analyze, render};
+use koga_engine::Engine;
+use serde::Deserialize;
 
 use crate::{
     engine::EngineArgs,
-    explain::{DEFAULT_NODES, ScoredReport, best_line},
+    explain::{DEFAULT_NODES, NoLine, Scored, scored},
+    request::{self, Asked, Failure, Id, Question, RequestError},
 };
 
 /// A longer request is refused: no position and line need as much.
@@ -28,7 +23,7 @@ pub const LONGEST_REQUEST: usize = 1 << 20;
 pub struct Request<'a> {
     /// Whatever the caller tells requests apart by.
     #[serde(borrow, default)]
-    pub id: Option<&'a RawValue>,
+    pub id: Id<'a>,
     /// The position: the root or, with `setup`, the one before it.
     #[serde(borrow)]
     pub fen: Cow<'a, str>,
@@ -38,21 +33,6 @@ pub struct Request<'a> {
     /// The enemy's move that leads to the root.
     #[serde(borrow, default)]
     pub setup: Option<Cow<'a, str>>,
-}
-
-/// An answer to a request that failed.
-#[derive(Debug, Serialize)]
-struct Failure<'a> {
-    id: Option<&'a RawValue>,
-    error: Error<'a>,
-}
-
-#[derive(Debug, Serialize)]
-struct Error<'a> {
-    kind: &'static str,
-    ply: Option<usize>,
-    token: Option<&'a str>,
-    message: String,
 }
 
 /// Answers every request of `input` and returns how many failed. Empty lines are passed over.
@@ -88,13 +68,12 @@ struct LazyEngine<'a> {
 }
 
 impl LazyEngine<'_> {
-    fn line(&mut self, root: &Chess, setup: Option<Move>) -> Result<(Line, Score), RequestError> {
+    fn best(&mut self, question: &Question) -> Result<Scored, NoLine> {
         let engine = match &mut self.opened {
             Some(engine) => engine,
-            None => self.opened.insert(self.args.open().map_err(|err| RequestError::Engine(err.to_string()))?),
+            None => self.opened.insert(self.args.open().map_err(NoLine::Engine)?),
         };
-        let limits = self.args.limits(DEFAULT_NODES);
-        best_line(root, setup, &limits, &mut **engine).map_err(RequestError::Engine)
+        scored(question, &self.args.limits(DEFAULT_NODES), &mut **engine).map(|mut lines| lines.swap_remove(0))
     }
 }
 
@@ -102,101 +81,27 @@ impl LazyEngine<'_> {
 fn answer(request: &[u8], output: &mut impl Write, engine: &mut LazyEngine) -> io::Result<bool> {
     let (id, err) = match parse(request) {
         Ok((id, Asked::Line(line))) => {
-            let report = analyze(&line);
-            serde_json::to_writer(output, &render::json::report(&line, &report, id))?;
+            serde_json::to_writer(output, &render::json::report(&line, &analyze(&line), id))?;
             return Ok(true);
         }
-        Ok((id, Asked::Best(root, setup))) => match engine.line(&root, setup) {
-            Ok((line, score)) => {
-                let report = render::json::report(&line, &analyze(&line), id);
-                serde_json::to_writer(output, &ScoredReport { report, score: score.into(), part: "best" })?;
+        Ok((id, Asked::Engine(question))) => match engine.best(&question) {
+            Ok(scored) => {
+                serde_json::to_writer(output, &scored.json(id))?;
                 return Ok(true);
             }
-            Err(err) => (id, err),
+            Err(err) => (id, RequestError::NoLine(err)),
         },
         Err(failure) => failure,
     };
-    serde_json::to_writer(output, &Failure { id, error: describe(&err) })?;
+    serde_json::to_writer(output, &Failure { id, error: (&err).into() })?;
     Ok(false)
 }
 
-/// What a request asks for.
-enum Asked {
-    /// A report on a line.
-    Line(Line),
-    /// A report on the best line of a position.
-    Best(Chess, Option<Move>),
-}
-
-enum RequestError {
-    Request(String),
-    Parse(ParseError),
-    Engine(String),
-}
-
-type Answered<'a, T> = Result<(Option<&'a RawValue>, T), (Option<&'a RawValue>, RequestError)>;
-
-fn parse(request: &[u8]) -> Answered<'_, Asked> {
-    let refuse = |message: String| (None, RequestError::Request(message));
-    if request.len() > LONGEST_REQUEST {
-        return Err(refuse(format!("the request is longer than {LONGEST_REQUEST} bytes")));
-    }
-    let text = std::str::from_utf8(request)
-        .map_err(|err| refuse(format!("the request is not UTF-8 from byte {} on", err.valid_up_to() + 1)))?;
-    let text = text.trim_start_matches('\u{feff}');
-    if !text.trim_start().starts_with('{') {
-        return Err(refuse("not a request: a JSON object is needed".to_owned()));
-    }
-    let request: Request = serde_json::from_str(text).map_err(|err| {
-        (
-            id_of(text),
-            RequestError::Request(format!("not a request: {}", err.to_string().replace("line 1 column", "column"))),
-        )
-    })?;
-    let asked = match (&request.setup, &request.moves) {
-        (Some(setup), Some(moves)) => {
-            Line::parse_with_setup(&request.fen, setup, moves.iter().map(AsRef::as_ref)).map(Asked::Line)
-        }
-        (None, Some(moves)) => Line::parse(&request.fen, moves.iter().map(AsRef::as_ref)).map(Asked::Line),
-        (setup, None) => root(&request.fen, setup.as_deref()).map(|(root, setup)| Asked::Best(root, setup)),
-    };
-    match asked {
+fn parse(request: &[u8]) -> Result<(Id<'_>, Asked), (Id<'_>, RequestError)> {
+    let request: Request = request::read(request, LONGEST_REQUEST)?;
+    match request::asked(&request.fen, request.setup.as_deref(), request.moves.as_deref()) {
         Ok(asked) => Ok((request.id, asked)),
-        Err(err) => Err((request.id, RequestError::Parse(err))),
-    }
-}
-
-/// The position that a request speaks of, and the enemy's move that led to it.
-fn root(fen: &str, setup: Option<&str>) -> Result<(Chess, Option<Move>), ParseError> {
-    let mut pos = parse_fen(fen)?;
-    let Some(token) = setup else { return Ok((pos, None)) };
-    let m = parse_move(&pos, token).map_err(|reason| ParseError::Move { ply: 0, token: token.to_owned(), reason })?;
-    pos.play_unchecked(m);
-    Ok((pos, Some(m)))
-}
-
-/// The id of a request that is not one otherwise.
-fn id_of(text: &str) -> Option<&RawValue> {
-    #[derive(Deserialize)]
-    struct Id<'a> {
-        #[serde(borrow, default)]
-        id: Option<&'a RawValue>,
-    }
-    serde_json::from_str::<Id>(text).ok()?.id
-}
-
-fn describe(err: &RequestError) -> Error<'_> {
-    match err {
-        RequestError::Request(message) => Error { kind: "request", ply: None, token: None, message: message.clone() },
-        RequestError::Engine(message) => Error { kind: "engine", ply: None, token: None, message: message.clone() },
-        RequestError::Parse(err) => {
-            let (kind, ply, token) = match err {
-                ParseError::Fen { token, .. } => ("fen", None, token.as_deref()),
-                ParseError::Move { ply, token, .. } => ("move", Some(*ply), Some(token.as_str())),
-                ParseError::EmptyLine | ParseError::TooLong => ("request", None, None),
-            };
-            Error { kind, ply, token, message: err.to_string() }
-        }
+        Err(err) => Err((request.id, err)),
     }
 }
 

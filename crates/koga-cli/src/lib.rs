@@ -9,6 +9,8 @@ pub mod explain;
 pub mod html;
 pub mod jsonl;
 pub mod pages;
+pub mod request;
 pub mod review;
+pub mod serve;
 pub mod site;
 pub mod tag;

@@ -17,7 +17,7 @@ use koga_cli::{
     explain::{self, Format, Request},
     jsonl, pages,
     review::{self, Ending, Failure, ReviewArgs},
-    site, tag,
+    serve, site, tag,
 };
 
 /// Says why a chess move is good: names the tactics of a position, a move and a line.
@@ -62,6 +62,8 @@ enum Command {
     Tag(tag::Args),
     /// Compare what Koga finds with the labels of a puzzle file.
     Agree(agree::Args),
+    /// Serve the analysis page, the reference pages and a JSON API over HTTP.
+    Serve(Box<serve::Args>),
 }
 
 #[derive(clap::Args)]
@@ -121,6 +123,7 @@ fn main() -> ExitCode {
     let command = match cli.command {
         Command::Tag(args) => return tag::run(args, &mut Cli::command()),
         Command::Agree(args) => return agree::run(args, &mut Cli::command()),
+        Command::Serve(args) => return serve::run(*args),
         command => command,
     };
     let mut out = io::stdout().lock();
@@ -137,7 +140,7 @@ fn main() -> ExitCode {
                 Ok(ExitCode::FAILURE)
             }
         },
-        Command::Tag(_) | Command::Agree(_) => unreachable!("they write for themselves"),
+        Command::Tag(_) | Command::Agree(_) | Command::Serve(_) => unreachable!("they write for themselves"),
         Command::Tactics { name, color } => {
             let text = name.map_or_else(pages::index, |tactic| pages::terminal(tactic, color.is_wanted()));
             out.write_all(text.as_bytes()).map(|()| ExitCode::SUCCESS)

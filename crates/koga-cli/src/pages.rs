@@ -185,6 +185,7 @@ fn contents() -> String {
     out
 }
 
+/// Its name, with a capital.
 pub(crate) fn title(tactic: Tactic) -> String {
     let name = explain::title(tactic);
     name[..1].to_uppercase() + &name[1..]

@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use koga::shakmaty::Color;
 use koga_review::{
     Counts, DEFAULT_NODES, Players, Settings,
-    batch::{Batch, BatchError, Reviewed},
+    batch::{Batch, BatchError, Reviewed, Searches},
     pgn::{self, Split},
     render,
 };
@@ -55,7 +55,8 @@ pub struct ReviewArgs {
     pub engine: EngineArgs,
 }
 
-fn players(name: &str) -> Result<Players, String> {
+/// The players of that name, or of that side.
+pub(crate) fn players(name: &str) -> Result<Players, String> {
     match name.trim() {
         "" => Err("the name is empty".to_owned()),
         name if name.eq_ignore_ascii_case("white") => Ok(Players::Side(Color::White)),
@@ -102,8 +103,8 @@ pub fn run(args: &ReviewArgs, colored: bool, interrupted: &AtomicBool, out: &mut
     let settings =
         Settings { limits: args.engine.limits(DEFAULT_NODES), players: args.player.clone().unwrap_or_default() };
     let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
-    let positions = AtomicU64::new(0);
-    let progress = Progress::new(length, &positions);
+    let searches = Searches::default();
+    let progress = Progress::new(length, &searches.done);
     let (mut games, mut troubled) = (0u64, false);
     let mut totals: [Counts; 2] = Default::default();
     let sink = |reviewed: Reviewed| {
@@ -127,7 +128,7 @@ pub fn run(args: &ReviewArgs, colored: bool, interrupted: &AtomicBool, out: &mut
         progress.game(games, reviewed.raw.end);
         Ok(())
     };
-    let batch = Batch { settings: &settings, threads, interrupted, positions: &positions };
+    let batch = Batch { settings: &settings, threads, interrupted, searches: &searches };
     let split = Split::new(BufReader::with_capacity(1 << 16, input));
     let watched = AtomicBool::new(true);
     let ended = std::thread::scope(|scope| {
@@ -186,11 +187,15 @@ fn rendered(reviewed: &Reviewed, format: Format, colored: bool, games: u64) -> S
                 serde_json::to_string(&render::json::game(reviewed)).expect("strings and numbers can be written");
             json + "\n"
         }
-        Format::Pgn => match &reviewed.review {
-            Some(review) => render::pgn::game(review),
-            // What cannot be read passes through as it is.
-            None => pgn::decode(&reviewed.raw.bytes).trim().replace("\r\n", "\n") + "\n\n",
-        },
+        Format::Pgn => annotated(reviewed),
+    }
+}
+
+/// The annotated game; what cannot be read passes through as it is.
+pub(crate) fn annotated(reviewed: &Reviewed) -> String {
+    match &reviewed.review {
+        Some(review) => render::pgn::game(review),
+        None => pgn::decode(&reviewed.raw.bytes).trim().replace("\r\n", "\n") + "\n\n",
     }
 }
 

@@ -64,8 +64,17 @@ pub struct Batch<'a> {
     pub threads: usize,
     /// Once set, the game in hand is finished and no other begun.
     pub interrupted: &'a AtomicBool,
-    /// Counts the positions searched.
-    pub positions: &'a AtomicU64,
+    /// Counts the searches.
+    pub searches: &'a Searches,
+}
+
+/// How far a batch has come, for whoever looks on from another thread.
+#[derive(Debug, Default)]
+pub struct Searches {
+    /// Searches that the games begun so far need, as far as that is known: a closer look may ask for more.
+    pub asked: AtomicU64,
+    /// Searches done.
+    pub done: AtomicU64,
 }
 
 /// A search to be done.
@@ -135,7 +144,7 @@ impl Batch<'_> {
                 let interrupted = self.interrupted.load(Ordering::Relaxed);
                 if more && !interrupted && in_hand < window {
                     match games.next() {
-                        Some(raw) => shared.begin(next_in, raw?, self.settings),
+                        Some(raw) => self.begin(&shared, next_in, raw?),
                         None => more = false,
                     }
                     next_in += usize::from(more);
@@ -170,41 +179,36 @@ impl Batch<'_> {
         while let Some(task) = shared.next() {
             match task.subject.search(&task.query, &self.settings.limits, &mut *engine) {
                 Ok(found) => {
-                    self.positions.fetch_add(1, Ordering::Relaxed);
-                    shared.answer(task.game, task.query, found);
+                    self.searches.done.fetch_add(1, Ordering::Relaxed);
+                    self.answer(shared, task.game, task.query, found);
                 }
                 Err(err) => return shared.fail(BatchError::Engine(err)),
             }
         }
     }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 
     /// Reads a game and asks for its first searches.
-    fn begin(&self, index: usize, raw: RawGame, settings: &Settings) {
-        self.lock().in_hand += 1;
+    fn begin(&self, shared: &Shared, index: usize, raw: RawGame) {
+        shared.lock().in_hand += 1;
         let (game, troubles) = pgn::read(&raw);
         let Some(game) = game else {
-            self.lock().done.insert(index, Reviewed { raw, review: None, troubles });
+            shared.lock().done.insert(index, Reviewed { raw, review: None, troubles });
             return;
         };
-        let examination = Examination::new(game, settings);
-        self.go_on(index, Active { raw, troubles, examination, waiting: 0 });
+        let examination = Examination::new(game, self.settings);
+        self.go_on(shared, index, Active { raw, troubles, examination, waiting: 0 });
     }
 
     /// Goes on with a game until it waits for searches or is done.
-    fn go_on(&self, index: usize, mut game: Active) {
+    fn go_on(&self, shared: &Shared, index: usize, mut game: Active) {
         loop {
             match game.examination.step() {
                 Step::Search(queries) if queries.is_empty() => {}
                 Step::Search(queries) => {
                     game.waiting = queries.len();
+                    self.searches.asked.fetch_add(queries.len() as u64, Ordering::Relaxed);
                     let subject = game.examination.subject();
-                    let mut state = self.lock();
+                    let mut state = shared.lock();
                     state.active.insert(index, game);
                     // Older games first: they are waited for.
                     let at = state.queue.iter().position(|task| task.game > index).unwrap_or(state.queue.len());
@@ -212,15 +216,34 @@ impl Shared {
                     let tasks = queries.into_iter().map(|query| Task { game: index, subject: subject.clone(), query });
                     state.queue.extend(tasks);
                     state.queue.extend(later);
-                    return self.work.notify_all();
+                    return shared.work.notify_all();
                 }
                 Step::Done(review) => {
                     let reviewed = Reviewed { raw: game.raw, review: Some(*review), troubles: game.troubles };
-                    self.lock().done.insert(index, reviewed);
-                    return self.news.notify_all();
+                    shared.lock().done.insert(index, reviewed);
+                    return shared.news.notify_all();
                 }
             }
         }
+    }
+
+    fn answer(&self, shared: &Shared, index: usize, query: Query, found: Option<PvLine>) {
+        let mut state = shared.lock();
+        let Some(game) = state.active.get_mut(&index) else { return };
+        game.examination.answer(query, found);
+        game.waiting -= 1;
+        if game.waiting == 0
+            && let Some(game) = state.active.remove(&index)
+        {
+            drop(state);
+            self.go_on(shared, index, game);
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The next task; none once all is done.
@@ -234,19 +257,6 @@ impl Shared {
                 return Some(task);
             }
             state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn answer(&self, index: usize, query: Query, found: Option<PvLine>) {
-        let mut state = self.lock();
-        let Some(game) = state.active.get_mut(&index) else { return };
-        game.examination.answer(query, found);
-        game.waiting -= 1;
-        if game.waiting == 0
-            && let Some(game) = state.active.remove(&index)
-        {
-            drop(state);
-            self.go_on(index, game);
         }
     }
 

@@ -1,12 +1,12 @@
 //! What is said of games, and what is not.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use koga::{Tactic, shakmaty::Color};
 use koga_engine::{BuiltIn, Limits, Score};
 use koga_review::{
     Answer, Class, Moment, Players, Review, Settings,
-    batch::{Batch, Reviewed},
+    batch::{Batch, Reviewed, Searches},
     pgn::{RawGame, Split, read},
     render, review,
 };
@@ -144,9 +144,9 @@ const SEVERAL: &str = "1. e4 e5 2. Qh5 Nf6 3. Qxe5+ Be7 4. Nc3 Nc6 5. Qg3 d6 6. 
     [Variant \"Horde\"]\n\n1. e4 *\n\n[Event \"x\"]\n\n1. e4 e5 2. Ke4 *\n\n[Event \"y\"]\n\n*\n\n[Event \"z\"]\n\n1. d4 d5 2. c4 Qd6 3. c5 Qe6 4. Nc3 Na6 *\n";
 
 fn batch(text: &str, threads: usize, interrupted: &AtomicBool, mut sink: impl FnMut(&Reviewed)) -> u64 {
-    let positions = AtomicU64::new(0);
+    let searches = Searches::default();
     let settings = settings(800);
-    Batch { settings: &settings, threads, interrupted, positions: &positions }
+    Batch { settings: &settings, threads, interrupted, searches: &searches }
         .run(
             Split::new(text.as_bytes()),
             || Ok(Box::new(BuiltIn::new())),
@@ -156,7 +156,9 @@ fn batch(text: &str, threads: usize, interrupted: &AtomicBool, mut sink: impl Fn
             },
         )
         .expect("nothing fails");
-    positions.into_inner()
+    let (asked, done) = (searches.asked.into_inner(), searches.done.into_inner());
+    assert!(done == asked || interrupted.load(Ordering::Relaxed), "{done} searches of {asked}");
+    done
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub const VERSION: u32 = 1;
 
 /// A game as it is written.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Game"))]
 pub struct JsonGame {
     /// [`VERSION`].
     pub version: u32,
@@ -44,6 +45,7 @@ pub struct JsonGame {
 
 /// A move that costs something, as it is written.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Mark"))]
 pub struct JsonMark {
     /// The ply, counted from 1.
     pub ply: usize,
@@ -66,6 +68,7 @@ pub struct JsonMark {
 
 /// A tactic found, missed or allowed, as it is written.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Moment"))]
 pub struct JsonMoment {
     /// The ply of the move, counted from 1.
     pub ply: usize,
@@ -92,6 +95,7 @@ pub struct JsonMoment {
 
 /// `{"cp": 31}` or `{"mate": -3}`.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Score"))]
 #[serde(rename_all = "lowercase")]
 pub enum JsonScore {
     /// Hundredths of a pawn.
@@ -102,6 +106,7 @@ pub enum JsonScore {
 
 /// What is wrong with a game, as it is written.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Trouble"))]
 pub struct JsonTrouble {
     /// The move, `12.` or `12...`.
     #[serde(rename = "move")]

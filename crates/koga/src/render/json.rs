@@ -12,6 +12,7 @@ pub const VERSION: u32 = 1;
 
 /// A report as it is written.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Report"))]
 pub struct JsonReport<I> {
     /// [`VERSION`].
     pub version: u32,
@@ -39,6 +40,7 @@ pub struct JsonReport<I> {
 
 /// A finding as it is written.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Finding"))]
 pub struct JsonFinding {
     /// The tactic's name.
     pub tactic: &'static str,
@@ -67,6 +69,7 @@ pub struct JsonFinding {
 
 /// A finding that lost, as it is written.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Superseded"))]
 pub struct JsonSuperseded {
     /// What lost; its text says why.
     #[serde(flatten)]
@@ -79,6 +82,7 @@ pub struct JsonSuperseded {
 
 /// A rejection as it is written.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Rejection"))]
 pub struct JsonRejection {
     /// The tactic that it would have been.
     pub tactic: &'static str,

@@ -1,0 +1,342 @@
+// The analysis page as a person uses it.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+
+import { DISCOVERED, FORK, MISSED, answered, drag, hashOf, onPage, open, reviewed, startBrowser, startServer } from "./harness.mjs";
+
+const at = {};
+let server;
+
+before(async () => {
+  server = await startServer();
+  at.origin = server.origin;
+  at.browser = await startBrowser();
+});
+
+after(async () => {
+  await at.browser?.close();
+  await server?.stop();
+});
+
+const text = (page, selector) => page.locator(selector).first().innerText();
+const turn = (page) => text(page, "#turn");
+
+test("a FEN pasted into the field gives the headline and the best line", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, FORK);
+    await page.waitForSelector("#explanation[aria-busy=false] h2:has-text('forks')");
+    assert.match(await text(page, "#explanation h2"), /knight on f6 forks the king on g8 and the rook on d7/);
+    assert.match(await text(page, ".eyebrow"), /Best move for White: 25\.Nxf6\+/);
+    assert.ok((await page.locator(".line button").count()) > 3);
+    assert.equal(await page.locator(".arrow-move").count(), 1, "the best move is pointed at");
+  }));
+
+test("the page opens on an example with its arrow drawn", () =>
+  onPage(at, {}, async (page) => {
+    await answered(page);
+    assert.match(await text(page, "#explanation h2"), /opens the e-file for the queen/);
+    assert.equal(await page.locator(".arrow-target").count(), 1);
+  }));
+
+test("a finding steps the board to its ply and draws its arrows and squares", () =>
+  onPage(at, { hash: hashOf({ fen: FORK, moves: "e4f6,d8f6,h6f6" }) }, async (page) => {
+    await answered(page);
+    assert.equal(await page.locator(".arrow-target").count(), 0, "at the start of a line nothing is pointed out");
+    await page.click(".finding[data-tactic=fork]");
+    assert.equal(await page.locator(".arrow-target").count(), 2);
+    assert.equal(await page.locator(".mark-target").count(), 2);
+    assert.equal(await page.locator(".mark-acting").count(), 1);
+    assert.ok((await page.locator(".mark-support").count()) >= 1);
+    assert.match(await turn(page), /Black to move, in check/);
+    assert.equal(await page.getAttribute(".finding[data-tactic=fork]", "aria-pressed"), "true");
+    assert.match(await text(page, ".finding[data-tactic=fork]"), /wins 7 points/);
+  }));
+
+test("superseded rivals and why-not are one click away", () =>
+  onPage(at, { hash: hashOf({ fen: DISCOVERED }) }, async (page) => {
+    await answered(page);
+    await page.click(".lost summary");
+    assert.match(await text(page, ".lost .finding"), /lost to the discovered attack/);
+    await page.click(".why-not summary");
+    await page.waitForFunction(() => document.querySelectorAll("#why-not option").length > 10);
+    await page.selectOption("#why-not", "discovered-attack");
+    assert.match(await text(page, ".answers"), /Found: the move makes it\./);
+    await page.selectOption("#why-not", "pin");
+    assert.match(await text(page, ".answers"), /Nothing in this line has the shape of a pin|Refused by rule/);
+    assert.equal(await page.getAttribute(".answers .more a", "href"), "/tactics/pin.html");
+  }));
+
+test("a tactic that a rule refused is answered with the rule, its sentence and its squares", () =>
+  onPage(at, { hash: hashOf({ fen: FORK, move: "h6g6" }) }, async (page) => {
+    await answered(page);
+    await page.click(".why-not summary");
+    await page.waitForFunction(() => document.querySelectorAll("#why-not option").length > 10);
+    await page.selectOption("#why-not", "sacrifice");
+    assert.match(await text(page, ".answers"), /Refused by rule S1/);
+    await page.locator(".answers .finding").first().click();
+    assert.ok((await page.locator(".mark-support").count()) >= 1);
+  }));
+
+test("a bad move dragged on the board: what it allows, and what was better", () =>
+  onPage(at, { hash: hashOf({ fen: FORK }) }, async (page) => {
+    await answered(page);
+    await drag(page, "h6", "g6");
+    await page.waitForSelector(".other.better");
+    assert.match(await text(page, "#explanation h2"), /Allows 25\.\.\.Nxg6\s+The knight takes the queen/);
+    assert.match(await text(page, ".other.better"), /Clearly better: 25\.Nxf6\+/);
+    await page.click(".other.reply .finding");
+    assert.match(await turn(page), /White to move/);
+    await page.click("#bar >> text=Best move here");
+    await page.waitForSelector(".eyebrow:has-text('Best move')");
+  }));
+
+test("a line's next move is a step; another move is a new question, and back returns", () =>
+  onPage(at, { hash: hashOf({ fen: FORK, moves: "e4f6,d8f6,h6f6", ply: 1 }) }, async (page) => {
+    await answered(page);
+    await drag(page, "d8", "f6");
+    await page.waitForURL(/ply=2/);
+    await page.goto(`${at.origin}/${hashOf({ fen: FORK })}`);
+    await page.waitForSelector(".eyebrow:has-text('Best move')");
+    await drag(page, "e4", "c5");
+    await page.waitForSelector(".eyebrow:has-text('The move 25.Nxc5')");
+    await page.goBack();
+    await page.waitForSelector(".eyebrow:has-text('Best move for White')");
+    await page.goForward();
+    await page.waitForSelector(".eyebrow:has-text('The move 25.Nxc5')");
+  }));
+
+test("a game: reviewed, walked with the keyboard to a missed tactic, its better line on the board", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, MISSED);
+    assert.match(await text(page, "#game h2"), /Anna – Ben/);
+    await reviewed(page);
+    await page.locator("#game").focus();
+    await page.keyboard.press("ArrowRight");
+    const missed = page.locator("#here .finding");
+    assert.match(await missed.innerText(), /Missed 9\.\.\.Nxc2\+: The knight on c2 forks/);
+    assert.match(await text(page, "#moves [aria-current]"), /Ne6\?\?.*missed/s);
+    await missed.click();
+    await page.waitForFunction(() => document.querySelectorAll(".arrow-target").length === 2);
+    assert.match(await text(page, "#explanation h2"), /knight on c2 forks/);
+    await page.waitForSelector(".lost");
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator("#explanation").isHidden(), true);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("a[download]")]);
+    assert.match(await readFile(await download.path(), "utf8"), /Annotator "Koga[^]*\$4/);
+  }));
+
+test("each position of a game can be explained without a review, and the game is one click away", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, MISSED);
+    await page.click("#bar >> text=Explain this position");
+    await page.waitForSelector(".eyebrow:has-text('Best move for Black: 9...Nxc2+')");
+    await page.click("#bar >> text=Back to the game");
+    await page.click("#bar >> text=Explain 9...Ne6");
+    await page.waitForSelector(".eyebrow:has-text('The move 9...Ne6')");
+  }));
+
+test("who leaves a reviewed game for a position and goes back finds its review", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, MISSED);
+    await page.selectOption(".review select", "black");
+    await reviewed(page);
+    await page.waitForSelector(".orientation-black");
+    await open(page, FORK);
+    await page.waitForSelector("h2:has-text('forks')");
+    assert.equal(await page.locator("#game").isHidden(), true);
+    await page.goBack();
+    await page.waitForSelector("#game .badge.missed");
+  }));
+
+test("a finger moves the pieces", () =>
+  onPage(at, { hash: hashOf({ fen: FORK }), viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, async (page) => {
+    await answered(page);
+    const box = await page.locator("cg-board").boundingBox();
+    const size = box.width / 8;
+    await page.touchscreen.tap(box.x + 4.5 * size, box.y + 4.5 * size);
+    await page.touchscreen.tap(box.x + 5.5 * size, box.y + 2.5 * size);
+    await page.waitForSelector(".eyebrow:has-text('The move 25.Nxf6+')");
+  }));
+
+test("a review can be cancelled", () =>
+  onPage(at, {}, async (page) => {
+    await page.route("**/api/review", () => {});
+    await open(page, MISSED);
+    await page.click(".review .primary");
+    await page.click(".review >> text=Cancel");
+    await page.waitForSelector(".review >> text=Review this game");
+  }));
+
+test("several games in one PGN: one is chosen", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, `${MISSED}\n[White "Cara"]\n[Black "Dov"]\n[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n`);
+    await page.selectOption("#which-game", "1");
+    assert.match(await text(page, "#game h2"), /Cara – Dov\s*1–0/);
+    await page.keyboard.press("Escape");
+    await page.locator("#moves button").last().click();
+    assert.match(await turn(page), /Black is mated/);
+  }));
+
+test("a game's position is shared by its address", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, MISSED);
+    await page.click("#moves button >> nth=2");
+    await page.waitForURL(/at=3/);
+    const url = page.url();
+    await page.goto("about:blank");
+    await page.goto(url);
+    await page.waitForSelector("#game:not([hidden])");
+    assert.match(await text(page, "#game h2"), /Anna – Ben/);
+    assert.match(await text(page, "#moves [aria-current]"), /Rxd8/);
+  }));
+
+test("a line with the enemy's move before it, as the reference pages link to", () =>
+  onPage(at, { hash: hashOf({ fen: "3q2k1/3r4/pp3p1Q/2b5/P2nN3/2P5/1P4PP/R6K b - - 0 24", setup: "d4e6", moves: "e4f6", ply: 1 }) }, async (page) => {
+    await answered(page);
+    assert.match(await text(page, ".eyebrow"), /The line from 25\.Nxf6\+/);
+    await page.click("#first");
+    assert.equal(await page.locator("square.last-move").count(), 2, "the enemy's move is marked");
+  }));
+
+test("the keyboard walks and flips, but not while one types", () =>
+  onPage(at, { hash: hashOf({ fen: FORK, moves: "e4f6,d8f6,h6f6" }) }, async (page) => {
+    await answered(page);
+    await page.keyboard.press("ArrowRight");
+    await page.waitForURL(/ply=1/);
+    await page.keyboard.press("End");
+    await page.waitForURL(/ply=3/);
+    await page.keyboard.press("ArrowLeft");
+    await page.waitForURL(/ply=2/);
+    await page.keyboard.press("Home");
+    await page.waitForURL((url) => !/ply=/.test(url.hash));
+    await page.keyboard.press("f");
+    assert.equal(await page.locator(".orientation-black").count(), 1);
+    await page.focus("#move");
+    await page.keyboard.type("f");
+    await page.keyboard.press("ArrowLeft");
+    assert.equal(await page.locator(".orientation-black").count(), 1);
+  }));
+
+test("a move can be typed, and what happens is said to a screen reader", () =>
+  onPage(at, { hash: hashOf({ fen: FORK }) }, async (page) => {
+    await answered(page);
+    assert.match(await page.textContent("#pieces"), /White: king h1, queen h6/);
+    await page.fill("#move", "Qh9");
+    await page.keyboard.press("Enter");
+    assert.match(await text(page, "#move-trouble"), /not a legal move/);
+    await page.fill("#move", "25. Qg6+!?");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".eyebrow:has-text('The move 25.Qg6+')");
+    await page.keyboard.press("Tab");
+    await page.locator("#explanation").focus();
+    await page.keyboard.press("ArrowRight");
+    assert.match(await page.textContent("#announcement"), /Black: knight takes g6\. White to move/);
+  }));
+
+test("promotion asks for the piece; escape takes the move back", () =>
+  onPage(at, { hash: hashOf({ fen: "3n4/4P2k/8/8/8/8/8/4K3 w - - 0 1" }) }, async (page) => {
+    await answered(page);
+    await drag(page, "e7", "d8");
+    await page.waitForSelector("dialog[open]");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("dialog:not([open])", { state: "attached" });
+    assert.match(await turn(page), /White to move/);
+    await drag(page, "e7", "d8");
+    await page.click("dialog button[aria-label*=knight]");
+    await page.waitForSelector(".eyebrow:has-text('The move 1.exd8=N')");
+  }));
+
+test("castling by dragging the king two squares or onto the rook, and in Chess960", async () => {
+  const castles = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
+  for (const to of ["g1", "h1"]) {
+    await onPage(at, { hash: hashOf({ fen: castles }) }, async (page) => {
+      await answered(page);
+      await drag(page, "e1", to);
+      await page.waitForSelector(".eyebrow:has-text('The move 1.O-O')");
+    });
+  }
+  await onPage(at, { hash: hashOf({ fen: "bqnr1krb/pppppppp/8/8/8/8/PPPPPPPP/BQNR1KRB w GDgd - 0 1" }) }, async (page) => {
+    await answered(page);
+    await drag(page, "f1", "g1");
+    await page.waitForSelector(".eyebrow:has-text('The move 1.O-O')");
+    assert.equal(await page.locator("cg-board piece.white.king").count(), 1);
+  });
+});
+
+test("bad input is named and leaves the board alone", () =>
+  onPage(at, { hash: hashOf({ fen: FORK }) }, async (page) => {
+    await answered(page);
+    await open(page, "8/8/8/8 w - - 0 1");
+    assert.match(await text(page, "#trouble"), /eight ranks of eight squares/);
+    await open(page, "no chess at all");
+    assert.match(await text(page, "#trouble"), /Neither a FEN nor a PGN/);
+    await open(page, "1. e4 e5 2. Qxh7 Nc6 *");
+    assert.match(await text(page, "#game .failure"), /2\.Qxh7 is not legal here/);
+    await page.goto(`${at.origin}/${hashOf({ fen: FORK, moves: "e4f6,a1a8" })}`);
+    await page.waitForFunction(() => document.querySelector("#trouble").textContent.includes("a1a8"));
+  }));
+
+test("with the server gone the page says so, and asks again when told to", () =>
+  onPage(at, { expect: /Failed to load resource/ }, async (page) => {
+    await answered(page);
+    await page.route("**/api/explain", (route) => route.abort());
+    await open(page, FORK);
+    await page.waitForSelector("#explanation .failure");
+    assert.match(await text(page, "#explanation .failure"), /does not answer/);
+    await page.unroute("**/api/explain");
+    await page.click("text=Try again");
+    await page.waitForSelector("h2:has-text('forks')");
+  }));
+
+test("a busy server is named with the wait that it asks for", () =>
+  onPage(at, { expect: /Failed to load resource/ }, async (page) => {
+    await answered(page);
+    const body = JSON.stringify({ id: null, error: { kind: "busy", ply: null, token: null, message: "busy" } });
+    await page.route("**/api/explain", (route) => route.fulfill({ status: 429, headers: { "Retry-After": "2" }, body }));
+    await open(page, FORK);
+    await page.waitForSelector("#explanation .failure:has-text('Try again in 2 s')");
+  }));
+
+test("an answer that comes too late is dropped", () =>
+  onPage(at, {}, async (page) => {
+    await answered(page);
+    let release;
+    const held = new Promise((resolve) => (release = resolve));
+    await page.route("**/api/explain", async (route) => {
+      if (route.request().postDataJSON().fen === FORK) await held;
+      await route.continue().catch(() => {});
+    });
+    await open(page, FORK);
+    await open(page, DISCOVERED);
+    await page.waitForSelector("h2:has-text('opens the e-file')");
+    release();
+    await page.waitForTimeout(300);
+    assert.match(await text(page, "#explanation h2"), /opens the e-file/);
+  }));
+
+test("a file is opened, and a paste anywhere is read", () =>
+  onPage(at, {}, async (page) => {
+    await page.setInputFiles("#file", { name: "game.pgn", mimeType: "text/plain", buffer: Buffer.from(MISSED) });
+    await page.waitForSelector("#game h2:has-text('Anna')");
+    await page.evaluate((fen) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", fen);
+      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+    }, FORK);
+    await page.waitForSelector("h2:has-text('forks')");
+    assert.equal(await page.locator("#game").isHidden(), true);
+  }));
+
+test("every tactic's reference page shows as many boards as its corpus has cases", () =>
+  onPage(at, {}, async (page) => {
+    const infos = await (await page.request.get(`${at.origin}/api/tactics`)).json();
+    assert.ok(infos.length >= 14);
+    for (const { name } of infos) {
+      const corpus = await readFile(new URL(`../../corpus/${name}.toml`, import.meta.url), "utf8");
+      const cases = corpus.match(/^\[\[case\]\]/gm).length;
+      await page.goto(`${at.origin}/tactics/${name}.html`);
+      assert.equal(await page.locator(`img[src*="img/${name}/"]`).count(), cases, name);
+    }
+  }));
