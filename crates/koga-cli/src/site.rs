@@ -20,6 +20,7 @@ use crate::{
 pub const ANALYSIS: &str = "http://127.0.0.1:8080/";
 
 const STYLE: &str = include_str!("../../../web/dist/site.css");
+const ICON: &str = include_str!("../../../web/dist/favicon.svg");
 const LICENCE: &str = include_str!("../../../COPYING");
 
 /// The mark by which a folder is known to hold a site of Koga's.
@@ -29,8 +30,9 @@ const GENERATOR: &str = "<meta name=\"generator\" content=\"koga\">";
 pub fn html(analysis: &str) -> Vec<Page> {
     let page = |path: String, text: String| Page { path, text };
     let mut pages = vec![
-        page("index.html".to_owned(), contents()),
+        page("index.html".to_owned(), contents(analysis)),
         page("site.css".to_owned(), STYLE.to_owned()),
+        page("favicon.svg".to_owned(), ICON.to_owned()),
         page("licence.txt".to_owned(), LICENCE.to_owned()),
     ];
     for tactic in Tactic::ALL {
@@ -101,7 +103,7 @@ fn write_all(folder: &Path, pages: &[Page]) -> io::Result<()> {
 }
 
 /// A whole document.
-fn document(heading: &str, main: &str) -> String {
+fn document(heading: &str, main: &str, analysis: &str) -> String {
     let mut links = String::new();
     for tactic in Tactic::ALL {
         let here = if title(tactic) == heading { " aria-current=\"page\"" } else { "" };
@@ -110,16 +112,19 @@ fn document(heading: &str, main: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n{GENERATOR}\n\
-         <title>{heading} · Koga</title>\n<link rel=\"stylesheet\" href=\"site.css\">\n</head>\n<body>\n\
+         <title>{heading} · Koga</title>\n<link rel=\"stylesheet\" href=\"site.css\">\n\
+         <link rel=\"icon\" href=\"favicon.svg\" type=\"image/svg+xml\">\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#main\">Skip to the page</a>\n\
-         <header><a class=\"home\" href=\"index.html\">Koga <span>the tactics</span></a></header>\n\
+         <header><a class=\"home\" href=\"index.html\">Koga <span>the tactics</span></a>\n\
+         <a href=\"{}\">Analysis board</a></header>\n\
          <nav aria-label=\"Tactics\"><ul>\n{links}</ul></nav>\n<main id=\"main\">\n<h1>{heading}</h1>\n{main}</main>\n\
          <footer><p>Made by <b>Koga</b>, which says why a chess move is good. \
-         <a href=\"licence.txt\">GPL-3.0-or-later</a>.</p></footer>\n</body>\n</html>\n"
+         <a href=\"licence.txt\">GPL-3.0-or-later</a>.</p></footer>\n</body>\n</html>\n",
+        escape(analysis)
     )
 }
 
-fn contents() -> String {
+fn contents(analysis: &str) -> String {
     let mut main = String::from(
         "<p class=\"lead\">For each tactic: how Koga decides, every position that it is tested on, and the near misses with \
          the rule that refuses them.</p>\n<ul class=\"tactics\">\n",
@@ -139,7 +144,7 @@ fn contents() -> String {
     }
     let _ = writeln!(main, "</ul>\n<h2>How rivals are weighed</h2>\n<p>{RIVALS}</p>");
     main += &rules(arbiter::RULES.iter());
-    document("The tactics", &main)
+    document("The tactics", &main, analysis)
 }
 
 fn tactic_page(tactic: Tactic, cases: &[Shown], analysis: &str) -> String {
@@ -160,7 +165,7 @@ fn tactic_page(tactic: Tactic, cases: &[Shown], analysis: &str) -> String {
         }
         main += "</div>\n";
     }
-    document(title(tactic).as_str(), &main)
+    document(title(tactic).as_str(), &main, analysis)
 }
 
 /// What the marks of the boards mean.
