@@ -4,7 +4,7 @@ use std::fmt;
 
 use clap::ValueEnum;
 use koga::{
-    Line, Report, Tactic, analyze, explain,
+    Finding, FindingRole, Line, Report, Tactic, analyze, explain,
     parse::{self, ParseError},
     render::{self, json::JsonReport},
     shakmaty::{Chess, Move, Position},
@@ -104,7 +104,8 @@ pub struct Scored {
 impl Scored {
     fn new(root: &Chess, setup: Option<Move>, found: PvLine, part: &'static str) -> Option<Scored> {
         let line = cut(root, setup, &found.moves, found.score)?;
-        let report = analyze(&line);
+        let mut report = analyze(&line);
+        report.headline = report.headline.filter(|index| !is_idle(&line, &report.findings[*index]));
         Some(Scored { line, report, found, part })
     }
 
@@ -112,6 +113,21 @@ impl Scored {
     pub fn json<I>(&self, id: I) -> ScoredReport<I> {
         let report = render::json::report(&self.line, &self.report, id);
         ScoredReport { report, score: self.found.score.into(), part: self.part }
+    }
+}
+
+/// Whether a line that nobody asked for is better met with silence: what it names comes later and the line wins nothing, or the
+/// first move takes what only restores the balance, as a recapture does whose occasion the FEN does not tell.
+fn is_idle(line: &Line, finding: &Finding) -> bool {
+    let restores = || {
+        let balance = line.balance(0);
+        line.setup.is_none() && finding.ply == 1 && balance < 0 && balance + finding.won.unwrap_or_default() <= 0
+    };
+    match finding.tactic {
+        tactic if tactic.is_mate() => false,
+        _ if finding.role == FindingRole::FollowUp => line.won() <= 0,
+        Tactic::HangingCapture => restores(),
+        _ => false,
     }
 }
 

@@ -84,6 +84,17 @@ fn what_a_move_allows_is_said() {
 }
 
 #[test]
+fn what_looks_like_a_recapture_is_no_headline() {
+    // White is a bishop down and takes one back; the score says that nothing is won.
+    let fen = "r2qk2r/pp1n1pp1/2p1pn1p/3p1b2/2PP3B/P1b1PN1P/1P3PP1/R2QKB1R w KQkq - 0 12";
+    let said = stdout(&run(&["explain", fen]));
+    assert!(said.contains("\n\nNo tactic to speak of.\n") && said.contains("hanging capture, 12.bxc3"), "{said}");
+    // A bishop up afterwards: that one was hanging.
+    let said = stdout(&run(&["explain", "4k3/8/8/8/8/2b5/1P6/4K3 w - - 0 1", "--nodes", "5000"]));
+    assert!(said.contains("The pawn takes the bishop on c3") && !said.contains("No tactic to speak of."), "{said}");
+}
+
+#[test]
 fn json_has_a_score_only_where_an_engine_answered() {
     let json = |args: &[&str]| -> Vec<Value> {
         stdout(&run(args)).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
