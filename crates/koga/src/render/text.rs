@@ -38,11 +38,20 @@ pub fn report(line: &Line, report: &Report, colored: bool) -> String {
     ] {
         let others = report.findings.iter().enumerate();
         let others = others.filter(|(index, finding)| finding.role == role && Some(*index) != report.headline);
+        let others = others.filter(|(_, finding)| !is_said_already(report, finding));
         section(&mut out, title, others.map(|(_, finding)| entry(line, finding)));
     }
     let superseded = |lost: &Superseded| format!("{}: {}", at(line, &lost.finding), explain::reason(lost));
     section(&mut out, "Superseded", report.superseded.iter().map(superseded));
     out
+}
+
+/// Whether a discovered check is said by the discovered attack on the king that it is.
+fn is_said_already(report: &Report, finding: &Finding) -> bool {
+    let is_attack = |other: &Finding| {
+        other.tactic == Tactic::DiscoveredAttack && other.ply == finding.ply && other.targets == finding.targets
+    };
+    finding.tactic == Tactic::DiscoveredCheck && report.findings.iter().any(is_attack)
 }
 
 /// What became of one tactic in the line.

@@ -160,7 +160,7 @@ pub(super) fn explain(w: &Words) -> String {
     let opened = opening(w);
     if target == s.king {
         let prey = (s.attacks(s.to) & s.theirs).without(s.king);
-        return format!("{opened} onto the king on {target}.{}", w.outcome(prey));
+        return format!("{opened}: discovered check to the king on {target}.{}", w.outcome(prey));
     }
     let desperado = s.refuter().is_none()
         && s.reply.is_none()
