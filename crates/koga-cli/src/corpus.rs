@@ -88,7 +88,7 @@ pub struct Expected {
 }
 
 /// Every tactic with the text of its corpus file.
-pub const FILES: [(Tactic, &str); 14] = [
+pub const FILES: [(Tactic, &str); 15] = [
     (Tactic::Fork, include_str!("../../../corpus/fork.toml")),
     (Tactic::DoubleAttack, include_str!("../../../corpus/double-attack.toml")),
     (Tactic::DiscoveredAttack, include_str!("../../../corpus/discovered-attack.toml")),
@@ -103,6 +103,7 @@ pub const FILES: [(Tactic, &str); 14] = [
     (Tactic::Sacrifice, include_str!("../../../corpus/sacrifice.toml")),
     (Tactic::BackRankMate, include_str!("../../../corpus/back-rank-mate.toml")),
     (Tactic::Checkmate, include_str!("../../../corpus/checkmate.toml")),
+    (Tactic::Skewer, include_str!("../../../corpus/skewer.toml")),
 ];
 
 /// The cases of a tactic.

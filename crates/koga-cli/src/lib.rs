@@ -6,6 +6,7 @@ pub mod agree;
 pub mod corpus;
 pub mod engine;
 pub mod explain;
+pub mod html;
 pub mod jsonl;
 pub mod pages;
 pub mod request;

@@ -4,6 +4,7 @@
 
 use std::{
     io::{self, IsTerminal, Write},
+    path::PathBuf,
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -16,7 +17,7 @@ use koga_cli::{
     explain::{self, Format, Request},
     jsonl, pages,
     review::{self, Ending, Failure, ReviewArgs},
-    serve, tag,
+    serve, site, tag,
 };
 
 /// Says why a chess move is good: names the tactics of a position, a move and a line.
@@ -47,6 +48,15 @@ enum Command {
         /// Colour the boards.
         #[arg(long, value_enum, default_value_t)]
         color: Color,
+    },
+    /// Write the reference pages as a site that needs neither a script nor a server.
+    Site {
+        /// The folder to write; a site of Koga's that stands there is replaced.
+        #[arg(short, long, value_name = "DIR")]
+        output: PathBuf,
+        /// The address of the analysis page that positions link to.
+        #[arg(long, value_name = "URL", default_value = site::ANALYSIS)]
+        analysis: String,
     },
     /// Tag millions of puzzles, requests or evaluations.
     Tag(tag::Args),
@@ -123,6 +133,13 @@ fn main() -> ExitCode {
         }
         Command::Explain(args) => explain(args, &mut out),
         Command::Review { args, color } => review(&args, color.is_wanted(), &mut out),
+        Command::Site { output, analysis } => match site::write(&output, &analysis) {
+            Ok(files) => writeln!(out, "{} files in {}", files, output.display()).map(|()| ExitCode::SUCCESS),
+            Err(message) => {
+                complain(&message);
+                Ok(ExitCode::FAILURE)
+            }
+        },
         Command::Tag(_) | Command::Agree(_) | Command::Serve(_) => unreachable!("they write for themselves"),
         Command::Tactics { name, color } => {
             let text = name.map_or_else(pages::index, |tactic| pages::terminal(tactic, color.is_wanted()));

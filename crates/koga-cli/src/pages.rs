@@ -6,6 +6,7 @@ use std::fmt::Write;
 use koga::{
     Line, Report, Tactic, analyze, explain,
     render::{
+        diagram::Diagram,
         svg,
         text::{self, why_not},
     },
@@ -61,13 +62,13 @@ pub fn markdown() -> Vec<Page> {
 }
 
 /// A case with its line and report.
-struct Shown {
-    case: Case,
-    line: Line,
-    report: Report,
+pub(crate) struct Shown {
+    pub(crate) case: Case,
+    pub(crate) line: Line,
+    pub(crate) report: Report,
 }
 
-fn shown_cases(tactic: Tactic) -> Vec<Shown> {
+pub(crate) fn shown_cases(tactic: Tactic) -> Vec<Shown> {
     let cases = corpus::cases(tactic).unwrap_or_default();
     let show = |case: Case| {
         let line = case.line().ok()?;
@@ -79,7 +80,7 @@ fn shown_cases(tactic: Tactic) -> Vec<Shown> {
 
 impl Shown {
     /// What became of the page's tactic in this line.
-    fn verdict(&self, tactic: Tactic) -> String {
+    pub(crate) fn verdict(&self, tactic: Tactic) -> String {
         let own = why_not(&self.line, &self.report, tactic);
         let headline = self.report.headline.map(|index| &self.report.findings[index]);
         match headline.filter(|headline| headline.tactic != tactic) {
@@ -91,18 +92,21 @@ impl Shown {
         }
     }
 
-    /// The board of the page's tactic where it was found or superseded, else of the headline, else after the candidate.
-    fn diagram(&self, tactic: Tactic) -> koga::render::diagram::Diagram {
+    /// The board of the page's tactic where it was found or superseded, else where it was refused, else of the headline, else
+    /// after the candidate.
+    pub(crate) fn diagram(&self, tactic: Tactic) -> Diagram {
         let found = self.report.findings.iter().find(|finding| finding.tactic == tactic);
         let lost = self.report.superseded.iter().map(|lost| &lost.finding).find(|finding| finding.tactic == tactic);
-        match found.or(lost) {
-            Some(finding) => svg::of_finding(&self.line, finding),
-            None => svg::diagram(&self.line, &self.report),
+        let refused = || self.report.rejections.iter().find(|rejection| rejection.tactic == tactic);
+        match (found.or(lost), refused()) {
+            (Some(finding), _) => svg::of_finding(&self.line, finding),
+            (None, Some(rejection)) => svg::of_rejection(&self.line, rejection),
+            (None, None) => svg::diagram(&self.line, &self.report),
         }
     }
 
-    /// Where the position comes from, with a link for a puzzle.
-    fn source(&self) -> String {
+    /// Where the position comes from, in Markdown with a link for a puzzle.
+    pub(crate) fn source(&self) -> String {
         let rating = self.case.rating.map_or_else(String::new, |rating| format!(", rated {rating}"));
         match self.case.source.strip_prefix("lichess ") {
             Some(id) => format!("Lichess puzzle [{id}](https://lichess.org/training/{id}){rating}"),
@@ -111,7 +115,7 @@ impl Shown {
     }
 
     /// For a puzzle: when its tactic fires, or in whose favour it is suppressed.
-    fn note(&self, tactic: Tactic) -> Option<String> {
+    pub(crate) fn note(&self, tactic: Tactic) -> Option<String> {
         self.case.source.strip_prefix("lichess ")?;
         let found = self.report.findings.iter().find(|finding| finding.tactic == tactic);
         let lost = self.report.superseded.iter().find(|lost| lost.finding.tactic == tactic);
@@ -125,14 +129,16 @@ impl Shown {
     }
 }
 
+/// How the arbiter decides, above the list of its rules.
+pub(crate) const RIVALS: &str = "\
+What the line pays goes before what it does not show, and that before what it passes over; then the heavier
+prize wins, then the more specific tactic. What loses stays in the report as superseded, by these rules:";
+
 fn page(tactic: Tactic, cases: &[Shown]) -> String {
     let definition = Definition::of(tactic);
     let mut out = format!("# {}\n\n", title(tactic));
     let _ = writeln!(out, "<!-- Made by `cargo xtask pages`: edit the tactic's source and corpus instead. -->\n");
-    for line in definition.text().lines() {
-        let _ =
-            writeln!(out, "{}", line.strip_prefix("# ").map_or_else(|| line.to_owned(), |head| format!("## {head}")));
-    }
+    out += &how_decided(definition);
     if !definition.rules.is_empty() {
         out.push_str("\n## Rules that refuse it\n\n| rule | what it says |\n| --- | --- |\n");
         for rule in definition.rules {
@@ -159,19 +165,19 @@ fn page(tactic: Tactic, cases: &[Shown]) -> String {
     out
 }
 
+/// The definition in Markdown, its headings those of a section.
+pub(crate) fn how_decided(definition: &Definition) -> String {
+    let line = |line: &str| line.strip_prefix("# ").map_or_else(|| format!("{line}\n"), |head| format!("## {head}\n"));
+    definition.text().lines().map(line).collect()
+}
+
 fn contents() -> String {
     let mut out =
         String::from("# The tactics\n\n<!-- Made by `cargo xtask pages`. -->\n\n| tactic | |\n| --- | --- |\n");
     for tactic in Tactic::ALL {
         let _ = writeln!(out, "| [{}]({tactic}.md) | {} |", title(tactic), summary(tactic));
     }
-    out.push_str("\n## How rivals are weighed\n\n");
-    out.push_str(
-        "What the line pays goes before what it does not show, and that before what it passes over; then the heavier\n",
-    );
-    out.push_str(
-        "prize wins, then the more specific tactic. What loses stays in the report as superseded, by these rules:\n\n",
-    );
+    let _ = writeln!(out, "\n## How rivals are weighed\n\n{RIVALS}\n");
     out.push_str("| rule | what it says |\n| --- | --- |\n");
     for rule in koga::arbiter::RULES {
         let _ = writeln!(out, "| {} | {} |", rule.id, rule.text);
@@ -192,7 +198,7 @@ pub(crate) fn summary(tactic: Tactic) -> String {
     first.split_inclusive(". ").next().unwrap_or_default().trim().to_owned()
 }
 
-fn fen(line: &Line) -> String {
+pub(crate) fn fen(line: &Line) -> String {
     use koga::shakmaty::{EnPassantMode, fen::Fen};
     Fen::from_position(line.root(), EnPassantMode::Legal).to_string()
 }

@@ -23,6 +23,7 @@ pub const fn theme(tactic: Tactic) -> &'static str {
         Tactic::Sacrifice => "sacrifice",
         Tactic::BackRankMate => "backRankMate",
         Tactic::Checkmate => "mate",
+        Tactic::Skewer => "skewer",
     }
 }
 

@@ -281,14 +281,10 @@ fn request(row: &str, sink: &mut Sink) -> Result<(), Fault> {
         };
         (Some(column), err.to_string())
     })?;
-    let report = report(&line)?;
-    if let Sink::Jsonl(out) = sink {
-        finish_json(out, &line, &report, object.id);
-        return Ok(());
-    }
-    let id = object.id.map_or(Cow::Borrowed(""), id_text);
-    let setup = object.setup.unwrap_or_default();
-    write_row(vec![id, fen, setup, Cow::Owned(moves.join(" "))], &line, &report, sink)
+    write(&line, object.id, sink, || {
+        let id = object.id.map_or(Cow::Borrowed(""), id_text);
+        vec![id, fen.clone(), object.setup.clone().unwrap_or_default(), Cow::Owned(moves.join(" "))]
+    })
 }
 
 /// An object of the Lichess evaluation file: the deepest evaluation's first line is the line.
@@ -304,21 +300,17 @@ fn evaluation(row: &str, sink: &mut Sink) -> Result<(), Fault> {
         let column = if matches!(err, ParseError::Fen { .. }) { 0 } else { 1 };
         (Some(column), err.to_string())
     })?;
-    let report = report(&line)?;
-    if let Sink::Jsonl(out) = sink {
-        finish_json(out, &line, &report, object.id);
-        return Ok(());
-    }
     let number = |number: Option<i64>| Cow::Owned(number.map_or_else(String::new, |number| number.to_string()));
-    let fields = vec![
-        fen,
-        Cow::Borrowed(variation.line.as_ref()),
-        number(variation.cp.map(i64::from)),
-        number(variation.mate.map(i64::from)),
-        number(Some(i64::from(deepest.depth))),
-        number(deepest.knodes),
-    ];
-    write_row(fields, &line, &report, sink)
+    write(&line, object.id, sink, || {
+        vec![
+            fen.clone(),
+            Cow::Borrowed(variation.line.as_ref()),
+            number(variation.cp.map(i64::from)),
+            number(variation.mate.map(i64::from)),
+            number(Some(i64::from(deepest.depth))),
+            number(deepest.knodes),
+        ]
+    })
 }
 
 fn object(row: &str) -> Result<Object<'_>, Fault> {
@@ -343,20 +335,29 @@ fn report(line: &Line) -> Result<Report, Fault> {
         .map_err(|_| (None, "Koga failed on this row; please report it".to_owned()))
 }
 
-fn write_row(fields: Vec<Cow<str>>, line: &Line, report: &Report, sink: &mut Sink) -> Result<(), Fault> {
-    let fields = Row::of(fields);
+/// Writes a line's row: JSON lines hold the report and its id alone, the others the `fields` before it.
+fn write<'f>(
+    line: &Line,
+    id: Option<&RawValue>,
+    sink: &mut Sink,
+    fields: impl FnOnce() -> Vec<Cow<'f, str>>,
+) -> Result<(), Fault> {
+    let report = report(line)?;
     match sink {
-        Sink::Parquet(table) => table.push(&fields, line, report).map_err(|(n, reason)| (Some(n), reason)),
-        Sink::Csv(out) | Sink::Jsonl(out) => {
-            for field in fields.iter() {
-                csv::write_field(out, field);
+        Sink::Jsonl(out) => finish_json(out, line, &report, id),
+        Sink::Parquet(table) => {
+            table.push(&Row::of(fields()), line, &report).map_err(|(n, reason)| (Some(n), reason))?;
+        }
+        Sink::Csv(out) => {
+            for field in fields() {
+                csv::write_field(out, &field);
                 out.push(b',');
             }
-            finish_csv(out, report);
-            Ok(())
+            finish_csv(out, &report);
         }
         Sink::Each(_) => unreachable!("only puzzles are handed on"),
     }
+    Ok(())
 }
 
 /// The columns that Koga adds.

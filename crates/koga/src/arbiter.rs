@@ -134,13 +134,14 @@ fn rank(tactic: Tactic) -> u8 {
         Tactic::Fork => 4,
         Tactic::XRay => 5,
         Tactic::Pin => 6,
-        Tactic::DoubleAttack => 7,
-        Tactic::TrappedPiece => 8,
-        Tactic::RemovingTheDefender => 9,
-        Tactic::HangingCapture => 10,
-        Tactic::DiscoveredCheck => 11,
-        Tactic::DoubleCheck => 12,
-        Tactic::Sacrifice => 13,
+        Tactic::Skewer => 7,
+        Tactic::DoubleAttack => 8,
+        Tactic::TrappedPiece => 9,
+        Tactic::RemovingTheDefender => 10,
+        Tactic::HangingCapture => 11,
+        Tactic::DiscoveredCheck => 12,
+        Tactic::DoubleCheck => 13,
+        Tactic::Sacrifice => 14,
     }
 }
 

@@ -49,7 +49,7 @@ pub fn line_won(line: &Line) -> Option<String> {
         return Some("The line ends in stalemate: a draw.".to_owned());
     }
     match (line.mates, won) {
-        (false, ..=-1) => Some(format!("In all the line loses {} for {}.", worth(-won), side(line.pov()))),
+        (false, ..=-1) => Some(format!("When the line ends, {} has given up {}.", side(line.pov()), worth(-won))),
         (false, 1..) => Some(format!("In all the line wins {} for {}.", worth(won), side(line.pov()))),
         _ => None,
     }
@@ -72,5 +72,6 @@ pub fn title(tactic: Tactic) -> &'static str {
         Tactic::Sacrifice => "sacrifice",
         Tactic::BackRankMate => "back-rank mate",
         Tactic::Checkmate => "checkmate",
+        Tactic::Skewer => "skewer",
     }
 }

@@ -5,6 +5,7 @@ use shakmaty::{Bitboard, Chess, EnPassantMode, FromSetup, Move, Position, Square
 use crate::{
     attacks::Men,
     exchange::move_value,
+    line::{captured, moved},
     material::{Points, balance},
 };
 
@@ -77,6 +78,25 @@ pub fn is_parried(pos: &Chess, first: Bitboard) -> bool {
         !after.capture_moves().into_iter().any(|m| move_value(&after, m) > lost)
     };
     pos.legal_moves().iter().any(parries)
+}
+
+/// Whether the side not to move is sure to win one of these men of the other: whatever is answered, it can take one of them with
+/// profit, wherever it went.
+pub fn is_sure_to_win_one(pos: &Chess, men: Bitboard) -> bool {
+    let us = !pos.turn();
+    let now = balance(pos.board(), us);
+    let falls_after = |reply: &Move| {
+        let mut after = pos.clone();
+        after.play_unchecked(*reply);
+        let lost = now - balance(after.board(), us);
+        let men = moved(*reply).into_iter().flatten().fold(men, |men, (from, to)| match men.contains(from) {
+            true => men.without(from).with(to),
+            false => men,
+        });
+        let takes_one = |m: &Move| captured(*m).is_some_and(|(sq, _)| men.contains(sq));
+        after.capture_moves().into_iter().filter(takes_one).any(|m| move_value(&after, m) > lost)
+    };
+    pos.legal_moves().iter().all(falls_after)
 }
 
 /// What the side not to move is sure of: whatever the other side answers, it has a capture afterwards that leaves it at

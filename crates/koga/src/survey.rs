@@ -244,6 +244,14 @@ impl<'l> Survey<'l> {
         }
     }
 
+    /// Whether the line takes one of the men standing on `targets` after all, wherever it went.
+    pub fn falls_later(&self, targets: Bitboard) -> bool {
+        let origins: Bitboard = targets.into_iter().map(|sq| self.line.origin(sq, self.ply)).collect();
+        let is_one = |(ply, sq): (usize, Square)| origins.contains(self.line.origin(sq, ply));
+        let ours = self.line.our_plies().filter(|ply| ply.number > self.ply);
+        ours.filter_map(|ply| Some((ply.number - 1, ply.captured()?.0))).any(is_one)
+    }
+
     /// What the line shows won of the men standing on `targets`; 0 if one of them was taken for nothing or could have been taken
     /// with profit and was not; `None` if the line ends before that.
     pub fn payoff(&self, targets: Bitboard) -> Option<Points> {

@@ -38,6 +38,8 @@ pub enum Tactic {
     BackRankMate,
     /// Any other mate.
     Checkmate,
+    /// A piece that has to leave a line, and a man behind it that falls.
+    Skewer,
 }
 
 /// What a finding has to do with the candidate move.
@@ -145,7 +147,7 @@ pub struct Detections {
 
 impl Tactic {
     /// Every tactic.
-    pub const ALL: [Tactic; 14] = [
+    pub const ALL: [Tactic; 15] = [
         Tactic::Fork,
         Tactic::DoubleAttack,
         Tactic::DiscoveredAttack,
@@ -160,6 +162,7 @@ impl Tactic {
         Tactic::Sacrifice,
         Tactic::BackRankMate,
         Tactic::Checkmate,
+        Tactic::Skewer,
     ];
 
     /// Its name in reports and on the command line: `discovered-attack`.
@@ -179,6 +182,7 @@ impl Tactic {
             Tactic::Sacrifice => "sacrifice",
             Tactic::BackRankMate => "back-rank-mate",
             Tactic::Checkmate => "checkmate",
+            Tactic::Skewer => "skewer",
         }
     }
 

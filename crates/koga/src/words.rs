@@ -61,6 +61,7 @@ impl<'l> Words<'l> {
             }
             CashIn::Taken => String::new(),
             CashIn::PassedOver if s.line.mates => " The line goes on to mate.".to_owned(),
+            CashIn::PassedOver if s.falls_later(targets) => String::new(),
             CashIn::PassedOver => " The line does not cash it in.".to_owned(),
             CashIn::Open if s.reply.is_none() => match sure_gain(s.after) {
                 0 => String::new(),

@@ -7,6 +7,7 @@ use super::{
     tally::{Entry, Example, Side, THEMES},
     text::{NOTE, counted, rates, unlabelled},
 };
+use crate::html::escape;
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --ink: #1b1d20; --paper: #fbfaf8; --dim: #5d6168; --rule: #d9d6d0; --card: #fff;
@@ -108,10 +109,6 @@ fn card(out: &mut String, example: &Example) {
         escape(&example.says),
         escape(&example.fen),
     );
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// A picture as part of a `data:` address in double quotes.

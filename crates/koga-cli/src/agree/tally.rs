@@ -25,12 +25,13 @@ const fn theme(name: &'static str, tactics: &'static [Tactic]) -> Theme {
 }
 
 /// The themes that are compared.
-pub const THEMES: [Theme; 12] = [
+pub const THEMES: [Theme; 13] = [
     theme("fork", &[Tactic::Fork]),
     theme("pin", &[Tactic::Pin]),
     theme("discoveredAttack", &[Tactic::DiscoveredAttack]),
     theme("discoveredCheck", &[Tactic::DiscoveredCheck]),
     theme("doubleCheck", &[Tactic::DoubleCheck]),
+    theme("skewer", &[Tactic::Skewer]),
     theme("xRayAttack", &[Tactic::XRay]),
     theme("trappedPiece", &[Tactic::TrappedPiece]),
     Theme { name: "hangingPiece", tactics: &[Tactic::HangingCapture], first_move: true },

@@ -3,7 +3,7 @@
 use shakmaty::{Position, Square};
 
 use super::diagram::{Arrow, Diagram, Highlight};
-use crate::{Finding, Line, Report, Tactic, explain, line::moved};
+use crate::{Finding, Line, Rejection, Report, Tactic, explain, line::moved};
 
 /// One board with the arrows and squares of the headline.
 pub fn report(line: &Line, report: &Report) -> String {
@@ -34,12 +34,13 @@ pub fn of_finding(line: &Line, finding: &Finding) -> Diagram {
     for target in finding.targets.iter().copied().filter(|sq| *sq != acting) {
         diagram.squares.push((target, Highlight::Target));
     }
-    // A pin goes through the pinned piece to what stands behind: one arrow shows it.
-    let ends = if finding.tactic == Tactic::Pin { &finding.targets[1..] } else { &finding.targets[..] };
+    // A pin or skewer goes through the piece in front to what stands behind: one arrow shows it.
+    let is_through = matches!(finding.tactic, Tactic::Pin | Tactic::Skewer);
+    let ends = if is_through { &finding.targets[1..] } else { &finding.targets[..] };
     let attackers = finding.marked(crate::Mark::Attacker);
     let board = line.positions[finding.ply].board().clone();
     for target in ends.iter().copied().filter(|sq| *sq != acting) {
-        let through = finding.marked(crate::Mark::Shield).any() || finding.tactic == Tactic::Pin;
+        let through = is_through || finding.marked(crate::Mark::Shield).any();
         if through || board.attacks_from(acting).contains(target) {
             diagram.arrows.push(Arrow { from: acting, to: target, mark: Highlight::Target });
         }
@@ -47,6 +48,14 @@ pub fn of_finding(line: &Line, finding: &Finding) -> Diagram {
             diagram.arrows.push(Arrow { from: other, to: target, mark: Highlight::Support });
         }
     }
+    diagram
+}
+
+/// The board on which a rule refused a shape, with the squares of the shape.
+pub fn of_rejection(line: &Line, rejection: &Rejection) -> Diagram {
+    let mut diagram = plain(line, rejection.ply);
+    diagram.title = explain::rejection(line, rejection);
+    diagram.squares.extend(rejection.squares.into_iter().map(|sq| (sq, Highlight::Support)));
     diagram
 }
 

@@ -12,6 +12,7 @@ mod pin;
 mod pinned_defender;
 mod removing_the_defender;
 mod sacrifice;
+mod skewer;
 mod trapped_piece;
 mod x_ray;
 
@@ -50,7 +51,7 @@ macro_rules! definition {
 }
 
 /// Every tactic, in the order of [`Tactic::ALL`].
-pub static DEFINITIONS: [Definition; 14] = [
+pub static DEFINITIONS: [Definition; 15] = [
     definition!(Fork, fork),
     definition!(DoubleAttack, double_attack),
     definition!(DiscoveredAttack, discovered_attack),
@@ -65,6 +66,7 @@ pub static DEFINITIONS: [Definition; 14] = [
     definition!(Sacrifice, sacrifice),
     definition!(BackRankMate, back_rank_mate),
     definition!(Checkmate, checkmate),
+    definition!(Skewer, skewer),
 ];
 
 impl Definition {

@@ -17,6 +17,8 @@
 //! - The pinned pawn is held along its own file and has nothing to take: the pin does not bind it (P11).
 //! - The slider gives check right now: it is busy with the king (P5).
 //! - The pin is relative and the pinned piece can take the slider without loss (P12).
+//! - The pin is relative, the line's answer is a move of the pinned piece off the line, and what stood behind it is not won
+//!   (P13); a pin that stood before stays.
 //! - It first stands later in the line, or the move mates, and nothing comes of it: the pinned piece cannot be taken with profit and is not
 //!   missed elsewhere (P10).
 //! - The slider can simply be taken and the line wins nothing by the pin (P9); a pin that stood before stays.
@@ -24,9 +26,10 @@
 //!
 //! # Known gaps
 //!
-//! A pinned piece that can leave with check or a bigger threat is still called pinned when the pin is relative.
+//! A pinned piece that can leave with check or a bigger threat is still called pinned when the pin is relative and the line does
+//! not show it.
 
-use shakmaty::{Bitboard, Position, Role, attacks::between};
+use shakmaty::{Bitboard, Move, Position, Role, attacks::between};
 
 use crate::{
     attacks::Men,
@@ -54,8 +57,11 @@ pub(super) const P10: Rule = Rule {
 
 pub(super) const P12: Rule = Rule { id: "P12", text: "The pinned piece can take the slider and loses nothing by it." };
 
+pub(super) const P13: Rule =
+    Rule { id: "P13", text: "The pinned piece leaves at once, and what stood behind it is not won." };
+
 /// The rules by which a pin is refused.
-pub(super) const RULES: &[Rule] = &[P2, P3, P4, P5, P9, P10, P11, P12];
+pub(super) const RULES: &[Rule] = &[P2, P3, P4, P5, P9, P10, P11, P12, P13];
 
 pub(super) fn detect(s: &Survey, out: &mut Detections) {
     for pin in pins(&s.men, s.us) {
@@ -66,7 +72,9 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
         let won = s.payoff(pair.without(s.king));
         let stood = stood_at_root(s.line, s.ply, &pin);
         let pinner_hangs = || !stood && won.is_none_or(|won| won == 0) && s.loss(pin.pinner) > 0;
-        if let Some(rule) = refusal(s, &pin).or_else(|| pinner_hangs().then_some(P9)) {
+        let leaves = || !stood && leaves_unpunished(s, &pin);
+        let rule = refusal(s, &pin).or_else(|| pinner_hangs().then_some(P9)).or_else(|| leaves().then_some(P13));
+        if let Some(rule) = rule {
             out.reject(Tactic::Pin, s.ply, rule, pair.with(pin.pinner));
             continue;
         }
@@ -113,6 +121,14 @@ fn refusal(s: &Survey, pin: &Pin) -> Option<Rule> {
     }
     let even_trade = || s.again.without(pin.pinned).defenders(pin.rear, pin.pinner, s.them).any();
     (!pin.absolute && s.value(pin.pinner) >= s.value(pin.rear) && even_trade()).then_some(P3)
+}
+
+/// Whether the line's answer takes the pinned piece off the line, and we do not win what stood behind it.
+fn leaves_unpunished(s: &Survey, pin: &Pin) -> bool {
+    let off_the_line = |m: &Move| m.from() == Some(pin.pinned) && !between(pin.pinner, pin.rear).contains(m.to());
+    !pin.absolute
+        && s.reply.as_ref().is_some_and(off_the_line)
+        && s.payoff(Bitboard::from_square(pin.rear)).is_none_or(|won| won <= 0)
 }
 
 /// Whether the pinned man would take the moved piece if it were not pinned to its king.

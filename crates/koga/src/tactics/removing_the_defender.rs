@@ -75,9 +75,11 @@ pub(super) fn explain(w: &Words) -> String {
         return String::new();
     };
     let target = w.finding.targets[0];
+    let others = s.past.attackers(target, s.them).without(guard);
     format!(
-        "taking the {} on {guard} removes the guard of {}.{}",
+        "taking the {} on {guard} removes {} guard of {}.{}",
         name(role),
+        if others.is_empty() { "the" } else { "a" },
         w.man(target),
         w.outcome(Bitboard::from_square(target))
     )
