@@ -20,6 +20,7 @@ use crate::{
 pub const ANALYSIS: &str = "http://127.0.0.1:8080/";
 
 const STYLE: &str = include_str!("../../../web/dist/site.css");
+const ICON: &str = include_str!("../../../web/dist/favicon.svg");
 const LICENCE: &str = include_str!("../../../COPYING");
 
 /// The mark by which a folder is known to hold a site of Koga's.
@@ -31,6 +32,7 @@ pub fn html(analysis: &str) -> Vec<Page> {
     let mut pages = vec![
         page("index.html".to_owned(), contents()),
         page("site.css".to_owned(), STYLE.to_owned()),
+        page("favicon.svg".to_owned(), ICON.to_owned()),
         page("licence.txt".to_owned(), LICENCE.to_owned()),
     ];
     for tactic in Tactic::ALL {
@@ -110,7 +112,8 @@ fn document(heading: &str, main: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n{GENERATOR}\n\
-         <title>{heading} · Koga</title>\n<link rel=\"stylesheet\" href=\"site.css\">\n</head>\n<body>\n\
+         <title>{heading} · Koga</title>\n<link rel=\"icon\" href=\"favicon.svg\">\n\
+         <link rel=\"stylesheet\" href=\"site.css\">\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#main\">Skip to the page</a>\n\
          <header><a class=\"home\" href=\"index.html\">Koga <span>the tactics</span></a></header>\n\
          <nav aria-label=\"Tactics\"><ul>\n{links}</ul></nav>\n<main id=\"main\">\n<h1>{heading}</h1>\n{main}</main>\n\
