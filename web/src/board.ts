@@ -134,9 +134,10 @@ function shapes({ position, finding, squares, hint }: View): DrawShape[] {
     const by = position.board.get(parseSquare(from)!);
     return by !== undefined && attacks(by, parseSquare(from)!, position.board.occupied).has(parseSquare(to)!);
   };
-  // A pin goes through the pinned piece to what stands behind: one arrow shows it.
-  const through = finding.tactic === "pin" || (finding.squares["shield"]?.length ?? 0) > 0;
-  for (const target of (finding.tactic === "pin" ? targets.slice(1) : targets).filter((sq) => sq !== piece)) {
+  // A pin or skewer goes through the piece in front to what stands behind: one arrow shows it.
+  const isThrough = finding.tactic === "pin" || finding.tactic === "skewer";
+  const through = isThrough || (finding.squares["shield"]?.length ?? 0) > 0;
+  for (const target of (isThrough ? targets.slice(1) : targets).filter((sq) => sq !== piece)) {
     if (through || reaches(piece, target)) drawn.push(arrow(piece, target, "target"));
     const helpers = (finding.squares["attacker"] ?? []).filter((sq) => reaches(sq, target));
     drawn.push(...helpers.map((sq) => arrow(sq, target, "support")));

@@ -90,9 +90,14 @@ export interface TacticInfo {
 
 export const side = (color: Color): string => (color === "white" ? "White" : "Black");
 
-/** "fork" for the tactic `fork`, "discovered attack" for `discovered-attack`; an x-ray and back ranks keep their hyphen. */
-export const words = (tactic: string): string =>
-  tactic === "x-ray" ? tactic : tactic.replace("back-rank-", "back-rank ").replaceAll(/(?<!back)-/g, " ");
+/** "discovered attack" for `discovered-attack`: the names that Koga's sentences use. */
+export const words = (tactic: string): string => NAMES[tactic] ?? tactic.replaceAll("-", " ");
+
+const NAMES: Record<string, string> = {
+  "x-ray": "x-ray",
+  "back-rank-mate": "back-rank mate",
+  "removing-the-defender": "removal of the defender",
+};
 
 export const titled = (tactic: string): string => {
   const name = words(tactic);

@@ -32,10 +32,11 @@ export const ARGS = [
   "--disable-sync",
 ];
 
+export const PROGRAM = process.env.KOGA ?? here("../../target/debug/koga");
+
 /** Starts `koga serve` on a free port; gives its address and what stops it. */
 export async function startServer() {
-  const program = process.env.KOGA ?? here("../../target/debug/koga");
-  const child = spawn(program, ["serve", "--addr", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(PROGRAM, ["serve", "--addr", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
   const origin = await new Promise((resolve, reject) => {
     let said = "";
     const read = (chunk) => {

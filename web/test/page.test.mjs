@@ -1,10 +1,11 @@
 // The analysis page as a person uses it.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 
-import { DISCOVERED, FORK, MISSED, answered, drag, hashOf, onPage, open, reviewed, startBrowser, startServer } from "./harness.mjs";
+import { DISCOVERED, FORK, MISSED, PROGRAM, answered, drag, hashOf, onPage, open, reviewed, startBrowser, startServer } from "./harness.mjs";
 
 const at = {};
 let server;
@@ -329,14 +330,57 @@ test("a file is opened, and a paste anywhere is read", () =>
     assert.equal(await page.locator("#game").isHidden(), true);
   }));
 
+test("the board draws what the diagrams draw", () =>
+  onPage(at, {}, async (page) => {
+    const infos = await (await page.request.get(`${at.origin}/api/tactics`)).json();
+    let compared = 0;
+    for (const { name } of infos) {
+      for (const { fen, line } of (await cases(name)).filter(({ setup }) => !setup).slice(0, 3)) {
+        const ask = (format) => execFileSync(PROGRAM, ["explain", fen, "--line", line, "--format", format], { encoding: "utf8" });
+        const report = JSON.parse(ask("json"));
+        if (report.headline === null) continue;
+        await page.goto("about:blank");
+        await page.goto(`${at.origin}/${hashOf({ fen, moves: report.uci.join() })}`);
+        await page.waitForSelector(`#explanation[aria-busy=false] .finding`);
+        await page.locator(`.finding:has-text("${report.findings[report.headline].text}")`).first().click();
+        await page.waitForSelector(".mark-acting", { state: "attached" });
+        const drawn = await page.evaluate(() => {
+          const count = (selector) => document.querySelectorAll(selector).length;
+          return ["mark-acting", "mark-target", "mark-support", "arrow-target", "arrow-support"].map((name) => count(`.${name}`));
+        });
+        assert.deepEqual(drawn, drawnIn(ask("svg")), `${name}: ${fen} ${line}`);
+        compared += 1;
+      }
+    }
+    assert.ok(compared > 20, `${compared} were compared`);
+  }));
+
 test("every tactic's reference page shows as many boards as its corpus has cases", () =>
   onPage(at, {}, async (page) => {
     const infos = await (await page.request.get(`${at.origin}/api/tactics`)).json();
     assert.ok(infos.length >= 14);
     for (const { name } of infos) {
-      const corpus = await readFile(new URL(`../../corpus/${name}.toml`, import.meta.url), "utf8");
-      const cases = corpus.match(/^\[\[case\]\]/gm).length;
       await page.goto(`${at.origin}/tactics/${name}.html`);
-      assert.equal(await page.locator(`img[src*="img/${name}/"]`).count(), cases, name);
+      assert.equal(await page.locator(`img[src*="img/${name}/"]`).count(), (await cases(name)).length, name);
     }
   }));
+
+/** The positions that a tactic is tested on. */
+async function cases(name) {
+  const corpus = await readFile(new URL(`../../corpus/${name}.toml`, import.meta.url), "utf8");
+  const field = (text, key) => new RegExp(`^${key} = "(.*)"`, "m").exec(text)?.[1];
+  const blocks = corpus.split(/^\[\[case\]\]/m).slice(1);
+  return blocks.map((text) => ({ fen: field(text, "fen"), line: field(text, "line"), setup: field(text, "setup") }));
+}
+
+/** Marks and arrows in a diagram: acting, target, support, then arrows to targets and of helpers. */
+function drawnIn(svg) {
+  const count = (pattern) => svg.match(pattern)?.length ?? 0;
+  return [
+    count(/<circle [^>]*stroke="#0065a8"/g),
+    count(/<path [^>]*fill="#cc4400" fill-rule="evenodd"/g),
+    count(/<path [^>]*stroke="#00805c" stroke-width="3.4"/g),
+    count(/<path [^>]*fill="#cc4400" stroke="#fff"/g),
+    count(/<path [^>]*fill="#00805c" stroke="#fff"/g),
+  ];
+}
