@@ -697,6 +697,7 @@ fn reviews_have_limits_of_their_own() {
         (json!({ "pgn": "\u{feff}\r\n\r\n" }), "no game"),
         (json!({ "pgn": game.repeat(serve::MOST_GAMES + 1) }), "games"),
         (json!({ "pgn": format!("{} *", "1. Nf3 Nf6 2. Ng1 Ng8 ".repeat(serve::MOST_REVIEW_PLIES / 4 + 1)) }), "plies"),
+        (json!({ "pgn": format!("{}1. e4 *", "[\n".repeat(serve::MOST_TROUBLES + 1)) }), "wrong"),
         (json!({ "pgn": game, "player": "" }), "player"),
         (json!({ "pgn": game, "nodes": serve::MOST_REVIEW_NODES + 1 }), "nodes"),
         (json!({ "pgn": game, "depth": 3 }), "depth"),
@@ -707,6 +708,8 @@ fn reviews_have_limits_of_their_own() {
         assert_eq!(answer.kind(), refused(400, "request"), "{part}");
         assert!(answer.text().contains(part), "{part}: {}", answer.text());
     }
+    let deep = format!("1. e4 {}{} *", "(".repeat(100_000), ")".repeat(100_000));
+    assert_eq!(of(json!({ "pgn": deep, "nodes": 100 })).events().last().unwrap().0, "done");
     let events = of(json!({ "pgn": "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *", "nodes": 1_000_000 })).events();
     let (name, data) = events.last().expect("events");
     assert_eq!((name.as_str(), &data["error"]["kind"]), ("error", &json!("deadline")));
@@ -895,10 +898,11 @@ fn requests_are_counted() {
         "koga_http_requests_total{route=\"none\",status=\"404\"} 1",
         "koga_http_request_seconds_count{route=\"/api/explain\"} 2",
         "koga_http_request_seconds_bucket{route=\"/api/explain\",le=\"+Inf\"} 2",
-        "koga_connections 1",
     ] {
         assert!(text.lines().any(|own| own == line), "{line} is not in\n{text}");
     }
+    let _open = [server.connect(), server.connect()];
+    server.await_metric("koga_connections", 3);
 }
 
 #[test]

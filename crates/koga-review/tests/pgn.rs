@@ -306,3 +306,25 @@ fn chess960_games_castle() {
     let castles = games.iter().flat_map(|game| &game.moves).filter(|played| played.m.is_castle()).count();
     assert!(games.is_empty() || castles > 10, "{castles}");
 }
+
+/// Text that would overflow the stack, or take hours, if it were believed.
+#[test]
+fn nesting_without_end_is_cut() {
+    let of = |text: &str| {
+        let (game, troubles) = read(&RawGame { number: 1, bytes: text.as_bytes().to_vec(), ..RawGame::default() });
+        let game = game.expect("readable");
+        (Writer::game(&game), troubles.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    let nested = |depth: usize| format!("1. e4 {}{} 1... e5 *", "(1. d4 ".repeat(depth), ")".repeat(depth));
+    let (deep, troubles) = of(&nested(64));
+    assert_eq!((deep.matches('(').count(), troubles.len()), (64, 0));
+    let (cut, troubles) = of(&nested(100_000));
+    assert_eq!(cut, deep);
+    assert_eq!(troubles, ["move 1...: \"(\" opens a variation more than 64 deep, which is left out"]);
+    let begun = std::time::Instant::now();
+    let (comments, _) = of(&format!("1. e4 {} e5 *", "{{} ".repeat(200_000)));
+    assert!(comments.ends_with("1... e5 *\n\n"), "{}", &comments[comments.len() - 80..]);
+    let tags: String = (0..80_000).map(|n| format!("[T{n} \"x\"]\n")).collect();
+    assert_eq!(of(&format!("{tags}\n1. e4 *")).0.matches("[T").count(), 80_000);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
+}

@@ -198,7 +198,7 @@ fn consider(body: &[u8], app: &App, longest: usize) -> Considered {
 
 /// A long line takes some milliseconds: only a few at a time, on threads of their own.
 async fn long_line(app: Arc<App>, body: Bytes) -> Response {
-    let _turn = app.long_lines.acquire().await;
+    let _turn = app.longer.acquire().await;
     let its_app = app.clone();
     match spawn_blocking(move || consider(&body, &its_app, usize::MAX)).await {
         Ok(Considered::Answered(response)) => response,
@@ -306,7 +306,7 @@ pub(super) async fn json_body(request: Request, longest: usize) -> Result<Bytes,
     let is_awaited = request.headers().contains_key(header::EXPECT);
     let mut body = request.into_body();
     let declared = axum::body::HttpBody::size_hint(&body).lower();
-    let mut bytes = Vec::with_capacity(declared.min(longest as u64) as usize);
+    let mut bytes = Vec::with_capacity(declared.min(LONGEST_EXPLAIN as u64) as usize);
     let (mut length, end) = (0, Instant::now() + BODY_TIME);
     let too_late = || Problem::new(Kind::Timeout, format!("the body took longer than {} seconds", BODY_TIME.as_secs()));
     // A client that asks first need not send what is not wanted.

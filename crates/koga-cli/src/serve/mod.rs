@@ -34,7 +34,10 @@ pub use self::{
     api::{BODY_TIME, LONGEST_EXPLAIN, MOST_NODES},
     connections::{GRACE, HEAD_TIME, MOST as MOST_CONNECTIONS},
     openapi::{Operation, document, operations},
-    review::{LONGEST as LONGEST_REVIEW, MOST_GAMES, MOST_NODES as MOST_REVIEW_NODES, MOST_PLIES as MOST_REVIEW_PLIES},
+    review::{
+        LONGEST as LONGEST_REVIEW, MOST_GAMES, MOST_NODES as MOST_REVIEW_NODES, MOST_PLIES as MOST_REVIEW_PLIES,
+        MOST_TROUBLES,
+    },
 };
 
 /// What the command line asks for.
@@ -78,8 +81,8 @@ struct App {
     deadline: Duration,
     review_deadline: Duration,
     analyses: Arc<Analyses>,
-    /// Long lines looked at beside the short ones.
-    long_lines: Semaphore,
+    /// Room for what takes milliseconds and no engine: long lines, and reading games.
+    longer: Semaphore,
     /// Room for connections.
     connections: Arc<Semaphore>,
     assets: Assets,
@@ -97,7 +100,7 @@ impl App {
             deadline: args.deadline,
             review_deadline: args.review_deadline,
             analyses: Arc::new(Analyses::new(args.engine, args.analyses.map_or(cores.max(2), usize::from))),
-            long_lines: Semaphore::new(cores),
+            longer: Semaphore::new(cores),
             connections: Arc::new(Semaphore::new(connections::MOST)),
             assets: Assets::new(),
             tactics: Asset::new("application/json", json(serde_json::to_vec(&api::all_tactics()))?.into()),

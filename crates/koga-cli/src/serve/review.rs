@@ -54,6 +54,9 @@ pub const MOST_GAMES: usize = 32;
 /// Plies of all games of a request together.
 pub const MOST_PLIES: usize = 4_000;
 
+/// Things that may be wrong with the games of a request.
+pub const MOST_TROUBLES: usize = 1_000;
+
 /// Nodes for a position that a request for a review may ask for.
 pub const MOST_NODES: u64 = 1_000_000;
 
@@ -123,9 +126,12 @@ pub(super) async fn review(State(app): State<Arc<App>>, request: Request) -> Res
         Ok(body) => body,
         Err(problem) => return refusal(None, &problem),
     };
-    // Reading the games takes some milliseconds.
-    let task = app.clone();
-    let task = match spawn_blocking(move || Task::read(&body, &task)).await {
+    // Reading the games takes some milliseconds: only a few at a time.
+    let reading = app.longer.acquire().await;
+    let its_app = app.clone();
+    let task = spawn_blocking(move || Task::read(&body, &its_app)).await;
+    drop(reading);
+    let task = match task {
         Ok(Ok(task)) => task,
         Ok(Err(err)) => return refusal(None, &(&err).into()),
         Err(_) => return refusal(None, &accident()),
@@ -162,13 +168,18 @@ impl Task {
             Ok(players) => players.unwrap_or_default(),
             Err(message) => return refuse(format!("\"player\": {message}")),
         };
-        let (mut games, mut plies, mut searches) = (Vec::new(), 0, 0);
+        let (mut games, mut plies, mut wrong, mut searches) = (Vec::new(), 0, 0, 0);
         for raw in Split::new(request.pgn.as_bytes()) {
             let raw = raw.map_err(|err| RequestError::Request(err.to_string()))?;
             if games.len() == MOST_GAMES {
                 return refuse(format!("the PGN has more than {MOST_GAMES} games"));
             }
-            if let (Some(game), _) = read(&raw) {
+            let (game, troubles) = read(&raw);
+            wrong += troubles.len();
+            if wrong > MOST_TROUBLES {
+                return refuse(format!("more than {MOST_TROUBLES} things are wrong with the PGN"));
+            }
+            if let Some(game) = game {
                 plies += game.moves.len();
                 if plies > MOST_PLIES {
                     return refuse(format!("the games have more than {MOST_PLIES} plies together"));

@@ -1,6 +1,6 @@
 //! One game read from its text.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use koga::{
     parse::{self, ParseError},
@@ -51,6 +51,9 @@ const KNOWN_VARIANTS: [&str; 12] = [
     "freestylechess",
 ];
 
+/// Variations within variations beyond this are left out: nobody reads them, and what walks them must come to an end.
+const DEEPEST: usize = 64;
+
 /// A token longer than this is shown in part.
 const LONGEST_TOKEN: usize = 40;
 
@@ -82,6 +85,7 @@ pub fn read(raw: &RawGame) -> (Option<Game>, Vec<Trouble>) {
 
 fn read_tags<'a>(text: &'a str, troubles: &mut Vec<Trouble>) -> (Vec<(String, String)>, &'a str) {
     let mut tags: Vec<(String, String)> = Vec::new();
+    let mut names = BTreeSet::new();
     let mut rest = text;
     loop {
         rest = rest.trim_start();
@@ -96,7 +100,7 @@ fn read_tags<'a>(text: &'a str, troubles: &mut Vec<Trouble>) -> (Vec<(String, St
         match tag(line) {
             Some((name, value, length)) => {
                 rest = &rest[length..];
-                if !tags.iter().any(|(n, _)| *n == name) {
+                if names.insert(name.clone()) {
                     tags.push((name, value));
                 }
             }
@@ -165,6 +169,8 @@ fn read_moves(game: &mut Game, movetext: &str, troubles: &mut Vec<Trouble>) {
     let mut ended = false;
     // Variations that are open, the innermost last.
     let mut open: Vec<Vec<Item>> = Vec::new();
+    // Variations that are open within the deepest.
+    let mut too_deep = 0;
     loop {
         let before = tokens.rest();
         let Some(token) = tokens.next() else { break };
@@ -172,6 +178,18 @@ fn read_moves(game: &mut Game, movetext: &str, troubles: &mut Vec<Trouble>) {
             troubles.push(Trouble { place: Some(place(&pos)), token: token.map(shortened), message });
         };
         let item = match token {
+            Token::Open if open.len() == DEEPEST => {
+                if too_deep == 0 {
+                    trouble(Some("("), format!("opens a variation more than {DEEPEST} deep, which is left out"));
+                }
+                too_deep += 1;
+                continue;
+            }
+            Token::Close if too_deep > 0 => {
+                too_deep -= 1;
+                continue;
+            }
+            _ if too_deep > 0 => continue,
             Token::Number => continue,
             Token::Nag(nag) => Item::Nag(nag),
             Token::Comment(text) => Item::Comment(text.trim().to_owned()),

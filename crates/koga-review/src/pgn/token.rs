@@ -70,6 +70,8 @@ impl<'a> Tokens<'a> {
 
 /// Where the comment that has just been opened closes, braces within it counted.
 fn balanced(text: &str) -> Option<usize> {
+    // Nobody nests as deep: without an end to it, braces that never close would be counted again and again.
+    const DEEPEST: usize = 64;
     let mut depth = 1;
     for (at, c) in text.char_indices() {
         match c {
@@ -77,8 +79,10 @@ fn balanced(text: &str) -> Option<usize> {
             '}' => depth -= 1,
             _ => {}
         }
-        if depth == 0 {
-            return Some(at);
+        match depth {
+            0 => return Some(at),
+            1..=DEEPEST => {}
+            _ => return None,
         }
     }
     None
