@@ -725,7 +725,6 @@ fn pages_have_tags_and_what_is_known_is_not_sent_again() {
         "/app.css",
         "/app.js",
         "/favicon.svg",
-        "/site.css",
         "/licence",
         "/licences.txt",
         "/tactics/",

@@ -14,14 +14,13 @@ use axum::{
 use crate::site;
 
 /// The files of the analysis page and what they are: a new one is added here.
-const FILES: [(&str, &[u8]); 7] = [
+const FILES: [(&str, &[u8]); 6] = [
     ("/", include_bytes!("../../../../web/dist/index.html")),
     ("/app.css", include_bytes!("../../../../web/dist/app.css")),
     ("/app.js", include_bytes!("../../../../web/dist/app.js")),
     ("/favicon.svg", include_bytes!("../../../../web/dist/favicon.svg")),
     ("/licence", include_bytes!("../../../../COPYING")),
     ("/licences.txt", include_bytes!("../../../../web/dist/licences.txt")),
-    ("/site.css", include_bytes!("../../../../web/dist/site.css")),
 ];
 
 /// The analysis page, as the reference pages link to it.

@@ -224,7 +224,10 @@ async fn run(app: Arc<App>, turn: Turn, task: Task, events: mpsc::Sender<Bytes>)
     let mut end = pin!(app.analyses.time_over(app.review_deadline));
     let mut ticks = interval(TOLD_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut done, mut told) = (Done { games: 0 }, None);
+    // The first thing told, however fast the first game is done.
+    let begun = Progress { game: 1, positions: 0, of: of_start };
+    let _ = events.send(event("progress", &begun)).await;
+    let (mut done, mut told) = (Done { games: 0 }, begun);
     let last = loop {
         tokio::select! {
             biased;
@@ -242,8 +245,8 @@ async fn run(app: Arc<App>, turn: Turn, task: Task, events: mpsc::Sender<Bytes>)
                 let progress =
                     Progress { game: done.games + 1, positions: searches.done.load(Ordering::Relaxed), of };
                 // Who does not read what came before can do without this.
-                if told != Some(progress) && events.try_send(event("progress", &progress)).is_ok() {
-                    told = Some(progress);
+                if told != progress && events.try_send(event("progress", &progress)).is_ok() {
+                    told = progress;
                 }
             }
         }
