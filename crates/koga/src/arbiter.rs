@@ -240,6 +240,8 @@ fn superseded_by(line: &Line, finding: &Finding, all: &[Finding]) -> Option<(Tac
             let about_fork = [best.tactic, finding.tactic].contains(&Tactic::Fork);
             Some((best.tactic, if about_fork { F10 } else { A8 }))
         }
+        // What it takes, it takes with the mating move.
+        Tactic::Skewer if finding.ply + 2 >= line.len() => mate.map(|mate| (mate.tactic, R3)),
         Tactic::DoubleAttack => stronger(&SPECIFIC).map(|rival| (rival.tactic, D11)),
         Tactic::HangingCapture => {
             if let Some(mate) = mate.filter(|mate| mate.ply == finding.ply) {

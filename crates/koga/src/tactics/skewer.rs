@@ -15,6 +15,7 @@
 //! - The moved piece is taken at once, or can simply be taken (K3).
 //! - The piece in front is guarded well enough to stay (K4).
 //! - The line takes neither; or it ends at once, and one answer saves both (K5).
+//! - What it wins falls to the mating move (R3): superseded.
 //!
 //! # Known gaps
 //!
