@@ -253,11 +253,7 @@ fn in_words(lines: &[Scored], engine: &str, colored: bool) -> String {
         };
         out += &format!("Score: {score} ({engine}, depth {}, {} nodes)\n", found.depth, found.nodes);
         if contradicts(&scored.line, found.score) {
-            let won = explain::line_won(&scored.line).unwrap_or_default();
-            out += &format!(
-                "The score does not bear this out: {} But that is more than the engine thinks {side} is left with.\n",
-                won
-            );
+            out += "The score says less than the line: the engine does not expect all of that to last.\n";
         }
     }
     out
