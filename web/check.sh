@@ -24,4 +24,10 @@ if [ -z "$CHROMIUM" ]; then
     exit 0
 fi
 export CHROMIUM
-exec npm test --silent
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! npm test --silent >"$log" 2>&1; then
+    cat "$log"
+    exit 1
+fi
+grep -E '^ℹ (tests|pass|fail|skipped) ' "$log"

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
@@ -79,6 +80,21 @@ export async function onPage({ browser, origin }, options, run) {
     await opened.close();
   }
 }
+
+/** Waits until a check holds: the page draws when the browser finds time. */
+export async function until(check) {
+  for (const end = Date.now() + 10_000; ; ) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await delay(30);
+    }
+  }
+}
+
+export const says = (page, selector, expected) =>
+  until(async () => assert.match(await page.locator(selector).first().innerText(), expected));
 
 export const hashOf = (fields) => `#${new URLSearchParams(fields)}`;
 

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 
-import { DISCOVERED, FORK, MISSED, PROGRAM, answered, drag, hashOf, onPage, open, reviewed, startBrowser, startServer } from "./harness.mjs";
+import { DISCOVERED, FORK, MISSED, PROGRAM, answered, drag, hashOf, onPage, open, reviewed, says, startBrowser, startServer, until } from "./harness.mjs";
 
 const at = {};
 let server;
@@ -21,52 +21,49 @@ after(async () => {
   await server?.stop();
 });
 
-const text = (page, selector) => page.locator(selector).first().innerText();
-const turn = (page) => text(page, "#turn");
-
 test("a FEN pasted into the field gives the headline and the best line", () =>
   onPage(at, {}, async (page) => {
     await open(page, FORK);
     await page.waitForSelector("#explanation[aria-busy=false] h2:has-text('forks')");
-    assert.match(await text(page, "#explanation h2"), /knight on f6 forks the king on g8 and the rook on d7/);
-    assert.match(await text(page, ".eyebrow"), /Best move for White: 25\.Nxf6\+/);
-    assert.ok((await page.locator(".line button").count()) > 3);
-    assert.equal(await page.locator(".arrow-move").count(), 1, "the best move is pointed at");
+    await says(page, "#explanation h2", /knight on f6 forks the king on g8 and the rook on d7/);
+    await says(page, ".eyebrow", /Best move for White: 25\.Nxf6\+/);
+    await until(async () => assert.ok((await page.locator(".line button").count()) > 3));
+    await until(async () => assert.equal(await page.locator(".arrow-move").count(), 1, "the best move is pointed at"));
   }));
 
 test("the page opens on an example with its arrow drawn", () =>
   onPage(at, {}, async (page) => {
     await answered(page);
-    assert.match(await text(page, "#explanation h2"), /opens the e-file for the queen/);
-    assert.equal(await page.locator(".arrow-target").count(), 1);
+    await says(page, "#explanation h2", /opens the e-file for the queen/);
+    await until(async () => assert.equal(await page.locator(".arrow-target").count(), 1));
   }));
 
 test("a finding steps the board to its ply and draws its arrows and squares", () =>
   onPage(at, { hash: hashOf({ fen: FORK, moves: "e4f6,d8f6,h6f6" }) }, async (page) => {
     await answered(page);
-    assert.equal(await page.locator(".arrow-target").count(), 0, "at the start of a line nothing is pointed out");
+    await until(async () => assert.equal(await page.locator(".arrow-target").count(), 0, "at the start of a line nothing is pointed out"));
     await page.click(".finding[data-tactic=fork]");
-    assert.equal(await page.locator(".arrow-target").count(), 2);
-    assert.equal(await page.locator(".mark-target").count(), 2);
-    assert.equal(await page.locator(".mark-acting").count(), 1);
-    assert.ok((await page.locator(".mark-support").count()) >= 1);
-    assert.match(await turn(page), /Black to move, in check/);
-    assert.equal(await page.getAttribute(".finding[data-tactic=fork]", "aria-pressed"), "true");
-    assert.match(await text(page, ".finding[data-tactic=fork]"), /wins 7 points/);
+    await until(async () => assert.equal(await page.locator(".arrow-target").count(), 2));
+    await until(async () => assert.equal(await page.locator(".mark-target").count(), 2));
+    await until(async () => assert.equal(await page.locator(".mark-acting").count(), 1));
+    await until(async () => assert.ok((await page.locator(".mark-support").count()) >= 1));
+    await says(page, "#turn", /Black to move, in check/);
+    await until(async () => assert.equal(await page.getAttribute(".finding[data-tactic=fork]", "aria-pressed"), "true"));
+    await says(page, ".finding[data-tactic=fork]", /wins 7 points/);
   }));
 
 test("superseded rivals and why-not are one click away", () =>
   onPage(at, { hash: hashOf({ fen: DISCOVERED }) }, async (page) => {
     await answered(page);
     await page.click(".lost summary");
-    assert.match(await text(page, ".lost .finding"), /lost to the discovered attack/);
+    await says(page, ".lost .finding", /lost to the discovered attack/);
     await page.click(".why-not summary");
     await page.waitForFunction(() => document.querySelectorAll("#why-not option").length > 10);
     await page.selectOption("#why-not", "discovered-attack");
-    assert.match(await text(page, ".answers"), /Found: the move makes it\./);
+    await says(page, ".answers", /Found: the move makes it\./);
     await page.selectOption("#why-not", "pin");
-    assert.match(await text(page, ".answers"), /Nothing in this line has the shape of a pin|Refused by rule/);
-    assert.equal(await page.getAttribute(".answers .more a", "href"), "/tactics/pin.html");
+    await says(page, ".answers", /Nothing in this line has the shape of a pin|Refused by rule/);
+    await until(async () => assert.equal(await page.getAttribute(".answers .more a", "href"), "/tactics/pin.html"));
   }));
 
 test("a tactic that a rule refused is answered with the rule, its sentence and its squares", () =>
@@ -75,9 +72,9 @@ test("a tactic that a rule refused is answered with the rule, its sentence and i
     await page.click(".why-not summary");
     await page.waitForFunction(() => document.querySelectorAll("#why-not option").length > 10);
     await page.selectOption("#why-not", "sacrifice");
-    assert.match(await text(page, ".answers"), /Refused by rule S1/);
+    await says(page, ".answers", /Refused by rule S1/);
     await page.locator(".answers .finding").first().click();
-    assert.ok((await page.locator(".mark-support").count()) >= 1);
+    await until(async () => assert.ok((await page.locator(".mark-support").count()) >= 1));
   }));
 
 test("a bad move dragged on the board: what it allows, and what was better", () =>
@@ -85,10 +82,10 @@ test("a bad move dragged on the board: what it allows, and what was better", () 
     await answered(page);
     await drag(page, "h6", "g6");
     await page.waitForSelector(".other.better");
-    assert.match(await text(page, "#explanation h2"), /Allows 25\.\.\.Nxg6\s+The knight takes the queen/);
-    assert.match(await text(page, ".other.better"), /Clearly better: 25\.Nxf6\+/);
+    await says(page, "#explanation h2", /Allows 25\.\.\.Nxg6\s+The knight takes the queen/);
+    await says(page, ".other.better", /Clearly better: 25\.Nxf6\+/);
     await page.click(".other.reply .finding");
-    assert.match(await turn(page), /White to move/);
+    await says(page, "#turn", /White to move/);
     await page.click("#bar >> text=Best move here");
     await page.waitForSelector(".eyebrow:has-text('Best move')");
   }));
@@ -111,19 +108,19 @@ test("a line's next move is a step; another move is a new question, and back ret
 test("a game: reviewed, walked with the keyboard to a missed tactic, its better line on the board", () =>
   onPage(at, {}, async (page) => {
     await open(page, MISSED);
-    assert.match(await text(page, "#game h2"), /Anna – Ben/);
+    await says(page, "#game h2", /Anna – Ben/);
     await reviewed(page);
     await page.locator("#game").focus();
     await page.keyboard.press("ArrowRight");
     const missed = page.locator("#here .finding");
-    assert.match(await missed.innerText(), /Missed 9\.\.\.Nxc2\+: The knight on c2 forks/);
-    assert.match(await text(page, "#moves [aria-current]"), /Ne6\?\?.*missed/s);
+    await until(async () => assert.match(await missed.innerText(), /Missed 9\.\.\.Nxc2\+: The knight on c2 forks/));
+    await says(page, "#moves [aria-current]", /Ne6\?\?.*missed/s);
     await missed.click();
     await page.waitForFunction(() => document.querySelectorAll(".arrow-target").length === 2);
-    assert.match(await text(page, "#explanation h2"), /knight on c2 forks/);
+    await says(page, "#explanation h2", /knight on c2 forks/);
     await page.waitForSelector(".lost");
     await page.keyboard.press("Escape");
-    assert.equal(await page.locator("#explanation").isHidden(), true);
+    await page.waitForSelector("#explanation", { state: "hidden" });
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("a[download]")]);
     assert.match(await readFile(await download.path(), "utf8"), /Annotator "Koga[^]*\$4/);
   }));
@@ -146,7 +143,7 @@ test("who leaves a reviewed game for a position and goes back finds its review",
     await page.waitForSelector(".orientation-black");
     await open(page, FORK);
     await page.waitForSelector("h2:has-text('forks')");
-    assert.equal(await page.locator("#game").isHidden(), true);
+    await page.waitForSelector("#game", { state: "hidden" });
     await page.goBack();
     await page.waitForSelector("#game .badge.missed");
   }));
@@ -174,10 +171,10 @@ test("several games in one PGN: one is chosen", () =>
   onPage(at, {}, async (page) => {
     await open(page, `${MISSED}\n[White "Cara"]\n[Black "Dov"]\n[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n`);
     await page.selectOption("#which-game", "1");
-    assert.match(await text(page, "#game h2"), /Cara – Dov\s*1–0/);
+    await says(page, "#game h2", /Cara – Dov\s*1–0/);
     await page.keyboard.press("Escape");
     await page.locator("#moves button").last().click();
-    assert.match(await turn(page), /Black is mated/);
+    await says(page, "#turn", /Black is mated/);
   }));
 
 test("a game's position is shared by its address", () =>
@@ -189,16 +186,16 @@ test("a game's position is shared by its address", () =>
     await page.goto("about:blank");
     await page.goto(url);
     await page.waitForSelector("#game:not([hidden])");
-    assert.match(await text(page, "#game h2"), /Anna – Ben/);
-    assert.match(await text(page, "#moves [aria-current]"), /Rxd8/);
+    await says(page, "#game h2", /Anna – Ben/);
+    await says(page, "#moves [aria-current]", /Rxd8/);
   }));
 
 test("a line with the enemy's move before it, as the reference pages link to", () =>
   onPage(at, { hash: hashOf({ fen: "3q2k1/3r4/pp3p1Q/2b5/P2nN3/2P5/1P4PP/R6K b - - 0 24", setup: "d4e6", moves: "e4f6", ply: 1 }) }, async (page) => {
     await answered(page);
-    assert.match(await text(page, ".eyebrow"), /The line from 25\.Nxf6\+/);
+    await says(page, ".eyebrow", /The line from 25\.Nxf6\+/);
     await page.click("#first");
-    assert.equal(await page.locator("square.last-move").count(), 2, "the enemy's move is marked");
+    await until(async () => assert.equal(await page.locator("square.last-move").count(), 2, "the enemy's move is marked"));
   }));
 
 test("the keyboard walks and flips, but not while one types", () =>
@@ -213,27 +210,27 @@ test("the keyboard walks and flips, but not while one types", () =>
     await page.keyboard.press("Home");
     await page.waitForURL((url) => !/ply=/.test(url.hash));
     await page.keyboard.press("f");
-    assert.equal(await page.locator(".orientation-black").count(), 1);
+    await until(async () => assert.equal(await page.locator(".orientation-black").count(), 1));
     await page.focus("#move");
     await page.keyboard.type("f");
     await page.keyboard.press("ArrowLeft");
-    assert.equal(await page.locator(".orientation-black").count(), 1);
+    await until(async () => assert.equal(await page.locator(".orientation-black").count(), 1));
   }));
 
 test("a move can be typed, and what happens is said to a screen reader", () =>
   onPage(at, { hash: hashOf({ fen: FORK }) }, async (page) => {
     await answered(page);
-    assert.match(await page.textContent("#pieces"), /White: king h1, queen h6/);
+    await until(async () => assert.match(await page.textContent("#pieces"), /White: king h1, queen h6/));
     await page.fill("#move", "Qh9");
     await page.keyboard.press("Enter");
-    assert.match(await text(page, "#move-trouble"), /not a legal move/);
+    await says(page, "#move-trouble", /not a legal move/);
     await page.fill("#move", "25. Qg6+!?");
     await page.keyboard.press("Enter");
     await page.waitForSelector(".eyebrow:has-text('The move 25.Qg6+')");
     await page.keyboard.press("Tab");
     await page.locator("#explanation").focus();
     await page.keyboard.press("ArrowRight");
-    assert.match(await page.textContent("#announcement"), /Black: knight takes g6\. White to move/);
+    await until(async () => assert.match(await page.textContent("#announcement"), /Black: knight takes g6\. White to move/));
   }));
 
 test("promotion asks for the piece; escape takes the move back", () =>
@@ -243,7 +240,7 @@ test("promotion asks for the piece; escape takes the move back", () =>
     await page.waitForSelector("dialog[open]");
     await page.keyboard.press("Escape");
     await page.waitForSelector("dialog:not([open])", { state: "attached" });
-    assert.match(await turn(page), /White to move/);
+    await says(page, "#turn", /White to move/);
     await drag(page, "e7", "d8");
     await page.click("dialog button[aria-label*=knight]");
     await page.waitForSelector(".eyebrow:has-text('The move 1.exd8=N')");
@@ -262,7 +259,7 @@ test("castling by dragging the king two squares or onto the rook, and in Chess96
     await answered(page);
     await drag(page, "f1", "g1");
     await page.waitForSelector(".eyebrow:has-text('The move 1.O-O')");
-    assert.equal(await page.locator("cg-board piece.white.king").count(), 1);
+    await until(async () => assert.equal(await page.locator("cg-board piece.white.king").count(), 1));
   });
 });
 
@@ -270,11 +267,11 @@ test("bad input is named and leaves the board alone", () =>
   onPage(at, { hash: hashOf({ fen: FORK }) }, async (page) => {
     await answered(page);
     await open(page, "8/8/8/8 w - - 0 1");
-    assert.match(await text(page, "#trouble"), /eight ranks of eight squares/);
+    await says(page, "#trouble", /eight ranks of eight squares/);
     await open(page, "no chess at all");
-    assert.match(await text(page, "#trouble"), /Neither a FEN nor a PGN/);
+    await says(page, "#trouble", /Neither a FEN nor a PGN/);
     await open(page, "1. e4 e5 2. Qxh7 Nc6 *");
-    assert.match(await text(page, "#game .failure"), /2\.Qxh7 is not legal here/);
+    await says(page, "#game .failure", /2\.Qxh7 is not legal here/);
     await page.goto(`${at.origin}/${hashOf({ fen: FORK, moves: "e4f6,a1a8" })}`);
     await page.waitForFunction(() => document.querySelector("#trouble").textContent.includes("a1a8"));
   }));
@@ -285,7 +282,7 @@ test("with the server gone the page says so, and asks again when told to", () =>
     await page.route("**/api/explain", (route) => route.abort());
     await open(page, FORK);
     await page.waitForSelector("#explanation .failure");
-    assert.match(await text(page, "#explanation .failure"), /does not answer/);
+    await says(page, "#explanation .failure", /does not answer/);
     await page.unroute("**/api/explain");
     await page.click("text=Try again");
     await page.waitForSelector("h2:has-text('forks')");
@@ -314,7 +311,7 @@ test("an answer that comes too late is dropped", () =>
     await page.waitForSelector("h2:has-text('opens the e-file')");
     release();
     await page.waitForTimeout(300);
-    assert.match(await text(page, "#explanation h2"), /opens the e-file/);
+    await says(page, "#explanation h2", /opens the e-file/);
   }));
 
 test("a file is opened, and a paste anywhere is read", () =>
@@ -327,7 +324,7 @@ test("a file is opened, and a paste anywhere is read", () =>
       document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
     }, FORK);
     await page.waitForSelector("h2:has-text('forks')");
-    assert.equal(await page.locator("#game").isHidden(), true);
+    await page.waitForSelector("#game", { state: "hidden" });
   }));
 
 test("the board draws what the diagrams draw", () =>
@@ -344,11 +341,13 @@ test("the board draws what the diagrams draw", () =>
         await page.waitForSelector(`#explanation[aria-busy=false] .finding`);
         await page.locator(`.finding:has-text("${report.findings[report.headline].text}")`).first().click();
         await page.waitForSelector(".mark-acting", { state: "attached" });
-        const drawn = await page.evaluate(() => {
-          const count = (selector) => document.querySelectorAll(selector).length;
-          return ["mark-acting", "mark-target", "mark-support", "arrow-target", "arrow-support"].map((name) => count(`.${name}`));
-        });
-        assert.deepEqual(drawn, drawnIn(ask("svg")), `${name}: ${fen} ${line}`);
+        const drawn = () =>
+          page.evaluate(() => {
+            const count = (selector) => document.querySelectorAll(selector).length;
+            return ["mark-acting", "mark-target", "mark-support", "arrow-target", "arrow-support"].map((name) => count(`.${name}`));
+          });
+        const expected = drawnIn(ask("svg"));
+        await until(async () => assert.deepEqual(await drawn(), expected, `${name}: ${fen} ${line}`));
         compared += 1;
       }
     }
@@ -361,7 +360,7 @@ test("every tactic's reference page shows as many boards as its corpus has cases
     assert.ok(infos.length >= 14);
     for (const { name } of infos) {
       await page.goto(`${at.origin}/tactics/${name}.html`);
-      assert.equal(await page.locator(`img[src*="img/${name}/"]`).count(), (await cases(name)).length, name);
+      await until(async () => assert.equal(await page.locator(`img[src*="img/${name}/"]`).count(), (await cases(name)).length, name));
     }
   }));
 
