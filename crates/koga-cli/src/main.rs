@@ -51,7 +51,7 @@ enum Command {
     },
     /// Write the reference pages as a site that needs neither a script nor a server.
     Site {
-        /// The folder to write; a site of Koga's that stands there is replaced.
+        /// The folder to write; a site of Koga's that stands there is renewed, and what else is in it left alone.
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
         /// The address of the analysis page that positions link to.

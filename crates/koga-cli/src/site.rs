@@ -1,11 +1,6 @@
 //! The reference pages as HTML: they need neither a script nor a server, and nothing from another host.
 
-use std::{
-    collections::BTreeMap,
-    fmt::Write,
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, fmt::Write, fs, io, path::Path};
 
 use koga::{Tactic, arbiter, render::text, tactics::Definition};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -45,51 +40,44 @@ pub fn html(analysis: &str) -> Vec<Page> {
     pages
 }
 
-/// Writes the site into a folder, which appears whole or not at all. A site that stands there is replaced.
+/// Writes the site into a folder and says how many files it has. A new folder appears whole or not at all; in one that holds
+/// a site of Koga's each file is renewed whole, and what else stands there is left alone.
 ///
 /// # Errors
 ///
 /// A message, where the folder holds something else or cannot be written.
 pub fn write(folder: &Path, analysis: &str) -> Result<usize, String> {
     let shown = |err: io::Error| format!("{}: {err}", folder.display());
-    let name = folder.file_name().ok_or_else(|| format!("{}: is no name for a folder", folder.display()))?;
-    let beside = |suffix: &str| -> PathBuf {
-        let mut beside = name.to_owned();
-        beside.push(format!(".{}.{suffix}", std::process::id()));
-        folder.with_file_name(beside)
-    };
-    let is_there = match fs::read_dir(folder) {
+    let is_new = match fs::read_dir(folder) {
         Ok(mut entries) => {
             let index = fs::read_to_string(folder.join("index.html")).unwrap_or_default();
             if entries.next().is_some() && !index.contains(GENERATOR) {
                 return Err(format!("{}: holds something else than a site of koga's", folder.display()));
             }
-            true
+            false
         }
-        Err(err) if err.kind() == io::ErrorKind::NotFound => false,
+        Err(err) if err.kind() == io::ErrorKind::NotFound => true,
         Err(err) => return Err(shown(err)),
     };
-    if let Some(parent) = folder.parent() {
-        fs::create_dir_all(parent).map_err(shown)?;
-    }
-    let (draft, old) = (beside("partial"), beside("old"));
+    let draft = match folder.file_name().filter(|_| is_new) {
+        Some(name) => {
+            let mut beside = name.to_owned();
+            beside.push(format!(".{}.partial", std::process::id()));
+            folder.with_file_name(beside)
+        }
+        None => folder.join(format!(".{}.partial", std::process::id())),
+    };
     let pages = html(analysis);
-    let written = write_all(&draft, &pages).and_then(|()| {
-        if is_there {
-            fs::rename(folder, &old)?;
-        }
-        fs::rename(&draft, folder)
+    let written = write_all(&draft, &pages).and_then(|()| match is_new {
+        true => fs::rename(&draft, folder),
+        false => pages.iter().try_for_each(|page| {
+            let place = folder.join(&page.path);
+            fs::create_dir_all(place.parent().unwrap_or(folder))?;
+            fs::rename(draft.join(&page.path), place)
+        }),
     });
-    if written.is_err() {
-        let _ = fs::remove_dir_all(&draft);
-        if old.exists() && !folder.exists() {
-            let _ = fs::rename(&old, folder);
-        }
-    }
-    written.map_err(shown)?;
-    if is_there {
-        fs::remove_dir_all(&old).map_err(|err| format!("{}: {err}", old.display()))?;
-    }
+    let cleared = if draft.exists() { fs::remove_dir_all(&draft) } else { Ok(()) };
+    written.and(cleared).map_err(shown)?;
     Ok(pages.len())
 }
 

@@ -1,7 +1,7 @@
 //! The program as a user meets it: exit statuses, messages for bad input, and `--jsonl`.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     process::{Child, Command, Output, Stdio},
     thread,
 };
@@ -481,7 +481,7 @@ fn memory_does_not_grow_with_the_input() {
     };
     ask(25);
     let Some(early) = used(&child) else {
-        eprintln!("SKIPPED: this system does not say how much memory a process uses");
+        let _ = writeln!(io::stderr(), "skipped: this system does not say how much memory a process uses");
         child.kill().expect("the program is stopped");
         child.wait().expect("the program ends");
         return;

@@ -95,3 +95,12 @@ fn the_readme_shows_what_the_program_prints() {
     let refusal = koga_cli::explain::run(&request("Nxf6+ Qxf6 Qxg9")).expect_err("there is no g9");
     assert!(readme.contains(refusal.trim_end()), "README.md should show:\n{refusal}");
 }
+
+#[test]
+fn every_theme_stands_in_the_table_of_the_documents() {
+    let document = include_str!("../../../docs/tag.md");
+    for tactic in Tactic::ALL {
+        let cells = format!("| {tactic} | {} |", koga_tag::theme(tactic));
+        assert!(document.contains(&cells), "docs/tag.md lacks {cells}");
+    }
+}

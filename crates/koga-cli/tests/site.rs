@@ -96,19 +96,20 @@ fn line_of(link: &str) -> Line {
 }
 
 #[test]
-fn the_site_is_written_whole_and_replaces_only_a_site() {
+fn a_site_is_renewed_beside_what_else_stands_there_and_nothing_else_is_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let site = folder.path().join("below/site");
     let koga = || Command::new(env!("CARGO_BIN_EXE_koga")).args(["site", "-o"]).arg(&site).output().unwrap();
-    for round in 0..2 {
-        assert!(koga().status.success());
-        assert!(!site.join("stale.html").exists());
-        fs::write(site.join("stale.html"), "left by another version").unwrap();
-        let beside: Vec<_> = fs::read_dir(site.parent().unwrap()).unwrap().collect();
-        assert_eq!(beside.len(), 1, "round {round}");
-    }
-    let written = fs::read_to_string(site.join("fork.html")).unwrap();
-    assert!(written.contains("http://127.0.0.1:8080/#fen="));
+    assert!(koga().status.success());
+    let names = |folder: &std::path::Path| fs::read_dir(folder).unwrap().count();
+    let (beside, within) = (names(site.parent().unwrap()), names(&site));
+    assert_eq!(beside, 1);
+    fs::write(site.join("CNAME"), "tactics.example").unwrap();
+    fs::write(site.join("fork.html"), "half a page").unwrap();
+    assert!(koga().status.success());
+    assert_eq!((names(site.parent().unwrap()), names(&site)), (1, within + 1));
+    assert_eq!(fs::read_to_string(site.join("CNAME")).unwrap(), "tactics.example");
+    assert!(fs::read_to_string(site.join("fork.html")).unwrap().contains("http://127.0.0.1:8080/#fen="));
 
     fs::write(site.join("index.html"), "my own page").unwrap();
     let refused = koga();

@@ -5,13 +5,18 @@ mod support;
 use std::{
     ffi::OsStr,
     fs,
-    io::{Read, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
+use koga::{
+    Tactic,
+    shakmaty::{CastlingMode, uci::UciMove},
+};
+use koga_cli::corpus;
 use support::Folder;
 
 fn koga<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
@@ -55,23 +60,22 @@ fork1,r3k3/7b/8/3N4/8/8/8/4K3 b - - 0 1,h7g6 d5c7 e8d8 c7a8,1500,fork short
 mate1,4r1k1/5ppp/8/8/8/8/5PPP/3R2K1 b - - 0 1,e8a8 d1d8 a8d8,900,endgame
 ";
 
-/// Rows of the puzzle file, as often as there are wanted; none where the shared data is absent.
-fn puzzles(rows: usize) -> Option<Vec<u8>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/puzzles.csv.zst");
-    let Ok(file) = fs::File::open(&path) else {
-        eprintln!("skipped: {} is absent", path.display());
-        return None;
-    };
-    let all = zstd::decode_all(file).unwrap();
-    let ends: Vec<usize> = (0..all.len()).filter(|at| all[*at] == b'\n').collect();
-    let mut bytes = all[..=ends[0]].to_vec();
-    let mut missing = rows;
-    while missing > 0 {
-        let some = missing.min(ends.len() - 1);
-        bytes.extend_from_slice(&all[ends[0] + 1..=ends[some]]);
-        missing -= some;
-    }
-    Some(bytes)
+/// Rows in the layout of the Lichess file: the puzzles of the corpus, over and over.
+fn puzzles(rows: usize) -> Vec<u8> {
+    let cases = Tactic::ALL.into_iter().flat_map(|tactic| corpus::cases(tactic).unwrap());
+    let puzzles = cases.filter_map(|case| {
+        let (id, setup) = (case.source.strip_prefix("lichess ")?.to_owned(), case.setup.clone()?);
+        let line = case.line().unwrap();
+        let plies = (1..=line.len()).filter_map(|number| line.ply(number));
+        let moves: Vec<String> =
+            plies.map(|ply| UciMove::from_move(ply.m, CastlingMode::Standard).to_string()).collect();
+        let moves = format!("{setup} {}", moves.join(" "));
+        Some(format!("{id},{},{moves},1500,75,95,1000,middlegame,https://lichess.org/{id},\n", case.fen))
+    });
+    let puzzles: Vec<String> = puzzles.collect();
+    let header = "PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes,GameUrl,OpeningTags\n";
+    let rows = puzzles.iter().cycle().take(rows).map(String::as_str);
+    [header].into_iter().chain(rows).collect::<String>().into_bytes()
 }
 
 #[test]
@@ -316,7 +320,7 @@ fn the_format_is_told_by_the_name_and_nothing_is_left_beside_it() {
 
 #[test]
 fn threads_change_nothing() {
-    let Some(mut input) = puzzles(20_000) else { return };
+    let mut input = puzzles(20_000);
     // Some bad rows and some quotes among them.
     let middle = input.len() / 2 + input[input.len() / 2..].iter().position(|byte| *byte == b'\n').unwrap() + 1;
     input.splice(middle..middle, b"bad\n,,\n\"x\ny\",\n".iter().copied());
@@ -385,7 +389,7 @@ fn resume(folder: &Folder, name: &str, input: &Path) -> Output {
 #[test]
 fn a_killed_run_is_gone_on_with_to_the_same_bytes() {
     for name in ["out.csv", "out.jsonl", "out.parquet"] {
-        let Some(input) = puzzles(if name == "out.parquet" { 80_000 } else { 40_000 }) else { return };
+        let input = puzzles(if name == "out.parquet" { 80_000 } else { 40_000 });
         let folder = Folder::new();
         let file = folder.write("in", zstd::encode_all(input.as_slice(), 1).unwrap());
         let whole = folder.path(&format!("whole-{name}"));
@@ -410,7 +414,7 @@ fn a_killed_run_is_gone_on_with_to_the_same_bytes() {
 #[test]
 fn an_interrupted_run_ends_in_order_and_is_gone_on_with_to_the_same_bytes() {
     for name in ["out.csv", "out.parquet"] {
-        let Some(input) = puzzles(if name == "out.parquet" { 80_000 } else { 40_000 }) else { return };
+        let input = puzzles(if name == "out.parquet" { 80_000 } else { 40_000 });
         let folder = Folder::new();
         let file = folder.write("in.csv", &input);
         let whole = folder.path(&format!("whole-{name}"));
@@ -433,7 +437,7 @@ fn an_interrupted_run_ends_in_order_and_is_gone_on_with_to_the_same_bytes() {
 
 #[test]
 fn too_many_bad_rows_stop_the_run_which_can_be_gone_on_with() {
-    let Some(good) = puzzles(12_000) else { return };
+    let good = puzzles(12_000);
     let middle = good.len() / 2 + good[good.len() / 2..].iter().position(|byte| *byte == b'\n').unwrap() + 1;
     let input = [&good[..middle], b"bad1\nbad2\nbad3\n", &good[middle..]].concat();
     let folder = Folder::new();
@@ -542,7 +546,7 @@ fn a_closed_pipe_ends_the_run_quietly() {
 fn a_full_disk_is_an_error() {
     let full = Path::new("/dev/full");
     if !full.exists() {
-        eprintln!("skipped: there is no /dev/full");
+        let _ = writeln!(io::stderr(), "skipped: there is no /dev/full");
         return;
     }
     let folder = Folder::new();
@@ -567,7 +571,7 @@ impl Drop for Tiny {
 
 #[test]
 fn on_a_disk_that_fills_up_the_rows_so_far_are_kept() {
-    let Some(input) = puzzles(20_000) else { return };
+    let input = puzzles(20_000);
     let folder = Folder::new();
     let disk = folder.path("disk");
     fs::create_dir(&disk).unwrap();
@@ -576,7 +580,7 @@ fn on_a_disk_that_fills_up_the_rows_so_far_are_kept() {
         output.is_ok_and(|output| output.status.success())
     };
     if !mount("size=2m") {
-        eprintln!("skipped: a small file system cannot be mounted here");
+        let _ = writeln!(io::stderr(), "skipped: a small file system cannot be mounted here");
         return;
     }
     let _tiny = Tiny(disk.clone());

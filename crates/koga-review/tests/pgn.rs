@@ -1,6 +1,11 @@
 //! Games read, written, and read again: by Koga's reader and by an independent one.
 
-use std::{fs, io::Cursor, ops::ControlFlow, path::PathBuf};
+use std::{
+    fs,
+    io::{self, Cursor, Write},
+    ops::ControlFlow,
+    path::PathBuf,
+};
 
 use koga::shakmaty::{Chess, Position, fen::Fen};
 use koga_engine::{BuiltIn, Limits};
@@ -38,7 +43,7 @@ fn annotated(game: &Game, settings: &Settings) -> String {
 fn data(name: &str) -> Vec<Game> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
     let Ok(bytes) = fs::read(&path) else {
-        eprintln!("SKIPPED: {} is not there", path.display());
+        let _ = writeln!(io::stderr(), "skipped: {} is not there", path.display());
         return Vec::new();
     };
     Split::new(&bytes[..])

@@ -1,6 +1,12 @@
 //! Parquet files, read back: row by row with a reader that knows nothing of Arrow, and with pyarrow where it is.
 
-use std::{fs, io::Cursor, path::PathBuf, process::Command, sync::atomic::AtomicBool};
+use std::{
+    fs,
+    io::{self, Cursor, Write},
+    path::PathBuf,
+    process::Command,
+    sync::atomic::AtomicBool,
+};
 
 use koga_tag::{Format, Input, Options, Silent, Target, run};
 use parquet::{
@@ -56,7 +62,7 @@ fn columns_are_typed_and_nested() {
 #[test]
 fn pyarrow_reads_several_row_groups() {
     if !Command::new("python3").args(["-c", "import pyarrow"]).output().is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: python3 has no pyarrow");
+        let _ = writeln!(io::stderr(), "skipped: python3 has no pyarrow");
         return;
     }
     let row = "fork1,r3k3/7b/8/3N4/8/8/8/4K3 b - - 0 1,h7g6 d5c7 e8d8 c7a8\n";

@@ -96,7 +96,8 @@ pub fn is_sure_to_win_one(pos: &Chess, men: Bitboard) -> bool {
         let takes_one = |m: &Move| captured(*m).is_some_and(|(sq, _)| men.contains(sq));
         after.capture_moves().into_iter().filter(takes_one).any(|m| move_value(&after, m) > lost)
     };
-    pos.legal_moves().iter().all(falls_after)
+    let replies = pos.legal_moves();
+    !replies.is_empty() && replies.iter().all(falls_after)
 }
 
 /// What the side not to move is sure of: whatever the other side answers, it has a capture afterwards that leaves it at

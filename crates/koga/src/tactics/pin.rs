@@ -17,8 +17,8 @@
 //! - The pinned pawn is held along its own file and has nothing to take: the pin does not bind it (P11).
 //! - The slider gives check right now: it is busy with the king (P5).
 //! - The pin is relative and the pinned piece can take the slider without loss (P12).
-//! - The pin is relative, the line's answer is a move of the pinned piece off the line, and what stood behind it is not won
-//!   (P13); a pin that stood before stays.
+//! - The pin is relative, the line's answer is a move of the pinned piece off the line, and what stood behind it is not to be
+//!   won, in the line or where that ends (P13); a pin that stood before stays.
 //! - It first stands later in the line, or the move mates, and nothing comes of it: the pinned piece cannot be taken with profit and is not
 //!   missed elsewhere (P10).
 //! - The slider can simply be taken and the line wins nothing by the pin (P9); a pin that stood before stays.
@@ -58,7 +58,7 @@ pub(super) const P10: Rule = Rule {
 pub(super) const P12: Rule = Rule { id: "P12", text: "The pinned piece can take the slider and loses nothing by it." };
 
 pub(super) const P13: Rule =
-    Rule { id: "P13", text: "The pinned piece leaves at once, and what stood behind it is not won." };
+    Rule { id: "P13", text: "The pinned piece leaves at once, and what stood behind it is not to be won." };
 
 /// The rules by which a pin is refused.
 pub(super) const RULES: &[Rule] = &[P2, P3, P4, P5, P9, P10, P11, P12, P13];
@@ -123,12 +123,22 @@ fn refusal(s: &Survey, pin: &Pin) -> Option<Rule> {
     (!pin.absolute && s.value(pin.pinner) >= s.value(pin.rear) && even_trade()).then_some(P3)
 }
 
-/// Whether the line's answer takes the pinned piece off the line, and we do not win what stood behind it.
+/// Whether the line's answer moves the pinned piece off the line or takes the slider with it, and we cannot win what stood
+/// behind it: neither in the line nor, where that ends with the answer, at once.
 fn leaves_unpunished(s: &Survey, pin: &Pin) -> bool {
-    let off_the_line = |m: &Move| m.from() == Some(pin.pinned) && !between(pin.pinner, pin.rear).contains(m.to());
-    !pin.absolute
-        && s.reply.as_ref().is_some_and(off_the_line)
-        && s.payoff(Bitboard::from_square(pin.rear)).is_none_or(|won| won <= 0)
+    let off_the_line = |m: Move| m.from() == Some(pin.pinned) && !between(pin.pinner, pin.rear).contains(m.to());
+    if pin.absolute || !s.reply.is_some_and(off_the_line) {
+        return false;
+    }
+    match s.cash_in(Bitboard::from_square(pin.rear)) {
+        CashIn::Won { .. } | CashIn::PassedOver => false,
+        CashIn::Taken => true,
+        CashIn::Open if s.ply + 1 < s.line.len() => true,
+        CashIn::Open => {
+            let lost = s.line.balance(s.ply) - s.line.balance(s.ply + 1);
+            Men::of(s.line.end()).exchange(pin.rear, s.us) <= lost
+        }
+    }
 }
 
 /// Whether the pinned man would take the moved piece if it were not pinned to its king.

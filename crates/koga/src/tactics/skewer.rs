@@ -12,8 +12,8 @@
 //!
 //! - The moved piece stood on that line already and attacked the piece in front before (K1).
 //! - Taking the man behind wins nothing once the piece in front has left: it is guarded (K2).
-//! - The moved piece is taken at once, or can simply be taken (K3).
-//! - The piece in front is guarded well enough to stay (K4).
+//! - The moved piece is taken at once and the line wins nothing for it, or it can simply be taken (K3).
+//! - The piece in front is guarded well enough against the moved piece to stay (K4).
 //! - The line takes neither; or it ends at once, and one answer saves both (K5).
 //! - What it wins falls to the mating move (R3): superseded.
 //!
@@ -49,7 +49,7 @@ pub(super) fn detect(s: &Survey, out: &mut Detections) {
         let squares = Bitboard::from_iter([s.to, front, rear]);
         let men = Bitboard::from_iter([front, rear]).without(s.king);
         let won = s.payoff(men);
-        if let Some(rule) = refusal(s, front, rear).or_else(|| fails(s, men, won).then_some(K5)) {
+        if let Some(rule) = refusal(s, front, rear, won).or_else(|| fails(s, men, won).then_some(K5)) {
             out.reject(Tactic::Skewer, s.ply, rule, squares);
             continue;
         }
@@ -74,16 +74,16 @@ fn may_stand_behind(s: &Survey, front: Square, rear: Square) -> bool {
     rear.is_some_and(|rear| rear != Role::King && value(rear) >= PIECE && is_more(rear))
 }
 
-fn refusal(s: &Survey, front: Square, rear: Square) -> Option<Rule> {
+fn refusal(s: &Survey, front: Square, rear: Square, won: Option<Points>) -> Option<Rule> {
     let stood = || s.past.sliders(s.us).contains(s.from) && s.past.attacks(s.from).contains(front);
     let along_it = || between(s.from, rear).contains(front);
     if stood() && along_it() {
         return Some(K1);
     }
-    if !s.survives() {
+    if !s.survives() && won.is_none_or(|won| won <= 0) {
         return Some(K3);
     }
-    if front != s.king && s.exchange(front) <= 0 {
+    if front != s.king && gain(s, front, front) <= 0 {
         return Some(K4);
     }
     (gain(s, front, rear) <= 0).then_some(K2)

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{BufRead, BufReader},
+    io::{self, BufRead, BufReader, Write},
     path::Path,
 };
 
@@ -33,7 +33,7 @@ impl Puzzle {
 pub fn every(step: usize) -> Option<Vec<Puzzle>> {
     let path = Path::new(PATH);
     let Ok(file) = File::open(path) else {
-        eprintln!("SKIPPED: no puzzles at {}; only random positions are used", path.display());
+        let _ = writeln!(io::stderr(), "skipped: no puzzles at {}; only random positions are used", path.display());
         return None;
     };
     let reader = BufReader::new(zstd::Decoder::new(file).expect("the puzzles are compressed"));
