@@ -5,6 +5,7 @@ use std::fmt;
 use clap::ValueEnum;
 use koga::{
     Finding, FindingRole, Line, Report, Tactic, analyze, explain,
+    material::Points,
     parse::{self, ParseError},
     render::{self, json::JsonReport},
     shakmaty::{Chess, Move, Position},
@@ -104,9 +105,15 @@ pub struct Scored {
 impl Scored {
     fn new(root: &Chess, setup: Option<Move>, found: PvLine, part: &'static str) -> Option<Scored> {
         let line = cut(root, setup, &found.moves, found.score)?;
-        let mut report = analyze(&line);
-        report.headline = report.headline.filter(|index| !is_idle(&line, &report.findings[*index]));
-        Some(Scored { line, report, found, part })
+        let report = analyze(&line);
+        Some(Scored { line, report, found, part }.without_idle_headline(false))
+    }
+
+    fn without_idle_headline(mut self, is_mistake: bool) -> Scored {
+        let Scored { line, report, found, .. } = &mut self;
+        report.headline =
+            report.headline.filter(|index| !is_idle(line, &report.findings[*index], found.score, is_mistake));
+        self
     }
 
     /// The report, ready to be written.
@@ -116,19 +123,30 @@ impl Scored {
     }
 }
 
-/// Whether a line that nobody asked for is better met with silence: what it names comes later and the line wins nothing, or the
-/// first move takes what only restores the balance, as a recapture does whose occasion the FEN does not tell.
-fn is_idle(line: &Line, finding: &Finding) -> bool {
+/// A side with this score, in hundredths of a pawn, is better.
+const BETTER: i32 = 100;
+
+/// What a later tactic must win, in points, to be named first.
+const WORTH_WAITING: Points = 2;
+
+/// Whether a line that nobody asked for is better met with silence than with this finding: it comes late, or wins next to nothing;
+/// or the side is no better for a first move that is a mistake, or that takes what only restores the balance, as a recapture
+/// does whose occasion the FEN does not tell.
+fn is_idle(line: &Line, finding: &Finding, score: Score, is_mistake: bool) -> bool {
+    if finding.tactic.is_mate() {
+        return false;
+    }
+    let is_better = match score {
+        Score::Cp(cp) => cp >= BETTER,
+        Score::Mate(n) => n > 0,
+    };
     let restores = || {
         let balance = line.balance(0);
         line.setup.is_none() && finding.ply == 1 && balance < 0 && balance + finding.won.unwrap_or_default() <= 0
     };
-    match finding.tactic {
-        tactic if tactic.is_mate() => false,
-        _ if finding.role == FindingRole::FollowUp => line.won() <= 0,
-        Tactic::HangingCapture => restores(),
-        _ => false,
-    }
+    let pays_soon = finding.ply <= 3 && finding.won >= Some(WORTH_WAITING) && line.won() > 0;
+    (finding.role == FindingRole::FollowUp && !pays_soon)
+        || (!is_better && (is_mistake || finding.tactic == Tactic::HangingCapture && restores()))
 }
 
 /// Why an engine has no line for a position.
@@ -180,7 +198,8 @@ pub fn scored(question: &Question, limits: &Limits, engine: &mut dyn Engine) -> 
             let clearly = |best: &PvLine| !is_best && chances(best.score) - chances(found.score) >= CLEARLY;
             let better = best.filter(clearly);
             let reply = better.as_ref().and_then(|_| reply(root, &found));
-            lines.extend(Scored::new(root, *setup, found, "move"));
+            let played = Scored::new(root, *setup, found, "move");
+            lines.extend(played.map(|played| played.without_idle_headline(better.is_some())));
             lines.extend(reply);
             lines.extend(better.and_then(|better| Scored::new(root, *setup, better, "better")));
         }

@@ -95,6 +95,16 @@ fn what_looks_like_a_recapture_is_no_headline() {
 }
 
 #[test]
+fn what_a_blunder_takes_is_no_headline() {
+    // The queen takes a knight, and a check by the bishop uncovers the queen behind it.
+    let fen = "r2q1rk1/pp3ppp/3b4/2pn4/8/2B2N2/PP3PPP/R2QR1K1 w - - 0 19";
+    let said = stdout(&run(&["explain", fen, "Qxd5", "--nodes", "50000"]));
+    let (played, allowed) = said.split_once("What the move allows:").expect(&said);
+    assert!(played.contains("\n\nNo tactic to speak of.\n") && played.contains("hanging capture, 19.Qxd5"), "{said}");
+    assert!(allowed.contains("Black wins the queen for the bishop with Qxd5."), "{said}");
+}
+
+#[test]
 fn json_has_a_score_only_where_an_engine_answered() {
     let json = |args: &[&str]| -> Vec<Value> {
         stdout(&run(args)).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
