@@ -186,6 +186,33 @@ fn an_engine_that_hangs_in_its_search_times_out_and_is_killed() {
 }
 
 #[test]
+fn an_engine_that_falls_silent_is_not_waited_for_as_long_as_its_nodes_could_take() {
+    let mut uci = Fake::going("exec sleep 60.75").start().unwrap();
+    let began = Instant::now();
+    // Half an hour at the slowest speed that is believed.
+    let error = uci.analyse(&Chess::new(), &Limits::nodes(1_000_000)).unwrap_err();
+    assert!(matches!(error, EngineError::TimedOut { during: "the search", .. }), "{error}");
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+#[test]
+fn an_engine_that_does_not_stop_when_told_is_given_up_soon() {
+    let fake = Fake::going("exec sleep 61.25");
+    let patient = UciOptions { patience: Duration::from_secs(60), ..fake.options() };
+    let mut uci = Uci::start("/bin/sh", &patient).unwrap();
+    let handle = uci.stop_handle();
+    let began = Instant::now();
+    thread::spawn(move || {
+        thread::sleep(Duration::from_millis(100));
+        handle.stop();
+    });
+    let error = uci.analyse(&Chess::new(), &Limits::nodes(1_000_000)).unwrap_err();
+    assert!(matches!(error, EngineError::TimedOut { .. }), "{error}");
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert_eq!(running("61.25"), 0);
+}
+
+#[test]
 fn an_engine_that_dies_in_every_search_is_told() {
     let error = Fake::going("echo 'info depth 1 score cp 1 pv e2e4'; kill -9 $$").ask().unwrap_err();
     assert!(matches!(&error, EngineError::Exited { during: "the search", .. }), "{error}");

@@ -82,6 +82,10 @@ struct Session {
 
 /// How often a wait looks whether it is to stop.
 const GLANCE: Duration = Duration::from_millis(10);
+/// How long an engine that is told to stop from outside may take to do so.
+const STOPS_WITHIN: Duration = Duration::from_secs(2);
+/// A search that says nothing for so many times the patience is thought to hang.
+const SILENT_FOR: u32 = 3;
 /// Lines of one answer beyond which an engine is thought to have gone mad.
 const MOST_LINES: usize = 1_000_000;
 /// Lines of play kept of one answer.
@@ -166,7 +170,8 @@ impl Uci {
         self.listen(session, during, Some(self.options.patience), false, |line| line == "readyok")
     }
 
-    /// Hears lines until one is the last. At the deadline, or when stopped, a search is told to come to an end.
+    /// Hears lines until one is the last. At the deadline, after a long silence, or when stopped, a search is told to come to
+    /// an end.
     fn listen(
         &self,
         session: &mut Session,
@@ -178,21 +183,27 @@ impl Uci {
         let began = Instant::now();
         let mut deadline = wait.and_then(|wait| began.checked_add(wait));
         let mut told = false;
-        let mut heard = 0;
+        let (mut heard, mut last_heard) = (0, began);
         loop {
             let now = Instant::now();
             let late = deadline.is_some_and(|deadline| now >= deadline);
-            if is_search && !told && (late || self.stop.is_stopped()) {
+            let silent = now - last_heard >= self.options.patience * SILENT_FOR;
+            let stopped = self.stop.is_stopped();
+            if is_search && !told && (late || silent || stopped) {
                 told = true;
                 session.process.say("stop");
-                deadline = Some(now + self.options.patience);
+                let patience = self.options.patience;
+                deadline = Some(now + if stopped { patience.min(STOPS_WITHIN) } else { patience });
             } else if late {
                 let after = now - began;
                 return Err(EngineError::TimedOut { engine: self.program.clone(), during, after });
             }
             match session.process.hear(GLANCE) {
                 Heard::Line(line) if is_last(&line) => return Ok(()),
-                Heard::Line(_) if heard < MOST_LINES => heard += 1,
+                Heard::Line(_) if heard < MOST_LINES => {
+                    heard += 1;
+                    last_heard = now;
+                }
                 Heard::Line(_) | Heard::Flood => {
                     return Err(EngineError::Flooded { engine: self.program.clone(), during });
                 }
