@@ -324,7 +324,12 @@ fn point_at(err: &ParseError, fen: &str, line: &str, setup: bool) -> String {
     match start {
         Some(start) if text.len() < 200 => {
             let indent = text[..start].chars().count();
-            format!("{err}\n  {text}\n  {}{}", " ".repeat(indent), "^".repeat(token.chars().count().max(1)))
+            format!(
+                "{err}\n  {}\n  {}{}",
+                render::text::printable(text),
+                " ".repeat(indent),
+                "^".repeat(token.chars().count().max(1))
+            )
         }
         _ => err.to_string(),
     }

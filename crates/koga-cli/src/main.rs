@@ -55,7 +55,7 @@ enum Command {
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
         /// The address of the analysis page that positions link to.
-        #[arg(long, value_name = "URL", default_value = site::ANALYSIS)]
+        #[arg(long, value_name = "URL", default_value = site::ANALYSIS, value_parser = site::analysis)]
         analysis: String,
     },
     /// Tag millions of puzzles, requests or evaluations.

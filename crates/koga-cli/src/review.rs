@@ -10,7 +10,7 @@ use std::{
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use koga::shakmaty::Color;
+use koga::{render::text::printable, shakmaty::Color};
 use koga_review::{
     Counts, DEFAULT_NODES, Players, Settings,
     batch::{Batch, BatchError, Reviewed, Searches},
@@ -107,10 +107,13 @@ pub fn run(args: &ReviewArgs, colored: bool, interrupted: &AtomicBool, out: &mut
     let progress = Progress::new(length, &searches.done);
     let (mut games, mut troubled) = (0u64, false);
     let mut totals: [Counts; 2] = Default::default();
+    // Whether anybody of that name played.
+    let mut known = !matches!(settings.players, Players::Named(_));
     let sink = |reviewed: Reviewed| {
         for trouble in &reviewed.troubles {
             troubled = true;
-            progress.message(&format!("koga: {name}: game {}: {trouble}", reviewed.raw.number));
+            let message = format!("koga: {name}: game {}: {trouble}", reviewed.raw.number);
+            progress.message(&printable(&message));
         }
         if let (Some(format), Some(target)) = (to_file, &mut target) {
             target.write(&rendered(&reviewed, format, false, games))?;
@@ -121,6 +124,7 @@ pub fn run(args: &ReviewArgs, colored: bool, interrupted: &AtomicBool, out: &mut
         }
         games += 1;
         if let Some(review) = &reviewed.review {
+            known |= review.sides.white || review.sides.black;
             for (total, counts) in totals.iter_mut().zip(&review.counts) {
                 total.add_all(counts);
             }
@@ -157,6 +161,10 @@ pub fn run(args: &ReviewArgs, colored: bool, interrupted: &AtomicBool, out: &mut
     }
     if games == 0 {
         return Err(Failure::Message(format!("{name}: there is no game in it")));
+    }
+    if let (Players::Named(player), false) = (&settings.players, known) {
+        eprintln!("koga: {name}: no game has a player {player:?}");
+        return Ok(Ending::Trouble);
     }
     Ok(if troubled { Ending::Trouble } else { Ending::Done })
 }

@@ -14,6 +14,20 @@ use crate::{
 /// Where `koga serve` answers unless it is told otherwise.
 pub const ANALYSIS: &str = "http://127.0.0.1:8080/";
 
+/// The address of an analysis page, if it can be one: that of a web page, or a path on the site's own host; positions follow
+/// behind a `#`.
+///
+/// # Errors
+///
+/// What it must be.
+pub fn analysis(address: &str) -> Result<String, String> {
+    let is_web = ["http://", "https://", "/", "./", "../"].iter().any(|start| address.starts_with(start));
+    match is_web && !address.contains('#') {
+        true => Ok(address.to_owned()),
+        false => Err("must be an address with http or https, or a path, and have no #".to_owned()),
+    }
+}
+
 const STYLE: &str = include_str!("../../../web/dist/site.css");
 const ICON: &str = include_str!("../../../web/dist/favicon.svg");
 const LICENCE: &str = include_str!("../../../COPYING");

@@ -46,6 +46,18 @@ fn assert_fen_refused(fen: &str, parts: &[&str]) {
 }
 
 #[test]
+fn fields_of_a_fen_may_stand_apart_as_they_like() {
+    let apart = FORK.replace(' ', "\t ");
+    assert_eq!(run(&["explain", &apart, "Nc7+"]).stdout, run(&["explain", FORK, "Nc7+"]).stdout);
+}
+
+#[test]
+fn what_commands_a_terminal_is_not_printed() {
+    let output = run(&["explain", "x\u{1b}[31m w", "e4"]);
+    assert!(!text(&output.stderr).contains('\u{1b}'), "{}", text(&output.stderr));
+}
+
+#[test]
 fn a_move_is_explained_with_status_0() {
     let output = run(&["explain", FORK, "Nc7+"]);
     assert_eq!(output.status.code(), Some(0));

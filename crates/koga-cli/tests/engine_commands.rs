@@ -105,6 +105,16 @@ fn what_a_blunder_takes_is_no_headline() {
 }
 
 #[test]
+fn a_player_whom_no_game_has_is_said_and_nobody_else_spoken_of() {
+    let pgn = "[White \"Ada\u{1b}[31m\"]\n\n1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0\n";
+    let output = fed(&["review", "-", "--nodes", "1000", "--player", "Zed"], pgn);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("no game has a player \"Zed\""), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(said.contains("Nothing to speak of.") && !said.contains("Ke7") && !said.contains('\u{1b}'), "{said}");
+}
+
+#[test]
 fn json_has_a_score_only_where_an_engine_answered() {
     let json = |args: &[&str]| -> Vec<Value> {
         stdout(&run(args)).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()

@@ -118,3 +118,13 @@ fn a_site_is_renewed_beside_what_else_stands_there_and_nothing_else_is_overwritt
     assert!(message.contains("holds something else than a site of koga's"), "{message}");
     assert_eq!(fs::read_to_string(site.join("index.html")).unwrap(), "my own page");
 }
+
+#[test]
+fn positions_link_to_web_pages_only() {
+    for address in ["javascript:alert(1)", "", "board.test", "http://board.test/#x"] {
+        assert!(site::analysis(address).is_err(), "{address}");
+    }
+    for address in ["https://board.test/koga/", "/", "../board/"] {
+        assert_eq!(site::analysis(address).as_deref(), Ok(address));
+    }
+}

@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use koga::{
     mobility::passed,
-    shakmaty::{Chess, Color, Move, Position},
+    shakmaty::{ByColor, Chess, Move, Position},
 };
 use koga_engine::{Engine, EngineError, Limits, PvLine, Score};
 
@@ -103,8 +103,8 @@ pub struct Review {
     pub moments: Vec<Moment>,
     /// How many tactics each side found, missed and allowed: White, Black.
     pub counts: [Counts; 2],
-    /// The side that is spoken of where only one is.
-    pub side: Option<Color>,
+    /// Which sides are spoken of.
+    pub sides: ByColor<bool>,
 }
 
 /// A move of a game, judged.
@@ -225,7 +225,7 @@ impl Examination {
             moments,
             counts,
             moves: judged,
-            side: self.players.side(&self.game),
+            sides: self.players.sides(&self.game),
             subject: self.subject.clone(),
             game: self.game.clone(),
         }

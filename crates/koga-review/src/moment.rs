@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use koga::{
     Finding, FindingRole, Line, Report, Tactic, analyze,
     material::Points,
-    shakmaty::{Chess, Color, Move, Position, Square},
+    shakmaty::{ByColor, Chess, Color, Move, Position, Square},
 };
 use koga_engine::Score;
 
@@ -43,13 +43,9 @@ pub enum Players {
 }
 
 impl Players {
-    /// The side spoken of in a game, where it is one side only. Nobody's moves are where [`Players::includes`] denies both.
-    pub fn side(&self, game: &Game) -> Option<Color> {
-        match self {
-            Players::Both => None,
-            Players::Side(color) => Some(*color),
-            Players::Named(_) => Color::ALL.into_iter().find(|color| self.includes(game, *color)),
-        }
+    /// Which sides are spoken of in a game.
+    pub fn sides(&self, game: &Game) -> ByColor<bool> {
+        ByColor { black: self.includes(game, Color::Black), white: self.includes(game, Color::White) }
     }
 
     /// Whether a side is spoken of.

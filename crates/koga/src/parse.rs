@@ -101,6 +101,10 @@ fn shown(token: &str) -> String {
 /// [`ParseError::Fen`] with the field at fault.
 pub fn parse_fen(fen: &str) -> Result<Chess, ParseError> {
     let fen = fen.trim();
+    if fen.bytes().any(|byte| byte.is_ascii_whitespace() && byte != b' ') {
+        let fields: Vec<&str> = fen.split_ascii_whitespace().collect();
+        return parse_fen(&fields.join(" "));
+    }
     let field = |n: usize| fen.split_ascii_whitespace().nth(n).map(str::to_owned);
     let error = |n: usize, reason: &str| ParseError::Fen { token: field(n), reason: reason.to_owned() };
     let board_error = || error(0, "the board needs eight ranks of eight squares, from a8 to h1");
@@ -126,7 +130,7 @@ pub fn parse_fen(fen: &str) -> Result<Chess, ParseError> {
             ParseFenError::InvalidFen | ParseFenError::InvalidRemainingChecks => error(6, "more fields than a FEN has"),
         })?
         .into_setup();
-    if !fen.contains([' ', '\t', '_']) {
+    if !fen.contains([' ', '_']) {
         return Err(error(1, "the side to move is missing"));
     }
     // A ninth rank is read as the pocket of another variant.

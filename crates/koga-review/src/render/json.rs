@@ -154,7 +154,7 @@ fn marks(review: &Review) -> Vec<JsonMark> {
     let marked = |(index, judged): (usize, &crate::MoveReview)| {
         let position = &review.subject.positions[index];
         let turn = position.turn();
-        let mark = judged.mark.filter(|_| review.side.is_none_or(|side| side == turn))?;
+        let mark = judged.mark.filter(|_| *review.sides.get(turn))?;
         Some(JsonMark {
             ply: index + 1,
             player: turn.fold_wb("white", "black"),

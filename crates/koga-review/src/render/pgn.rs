@@ -36,7 +36,7 @@ pub fn annotated(review: &Review) -> Game {
 fn annotate(review: &Review, index: usize, after: &mut Vec<Item>) {
     let judged = &review.moves[index];
     let turn = review.subject.positions[index].turn();
-    let spoken = review.side.is_none_or(|side| side == turn);
+    let spoken = *review.sides.get(turn);
     let of = |index: usize| review.moments.iter().filter(move |moment| moment.index == index);
     let mut comment = Vec::new();
     let has = |after: &[Item], command: &str| {

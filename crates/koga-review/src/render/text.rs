@@ -4,7 +4,10 @@ use std::fmt::Write;
 
 use koga::{
     Tactic, explain,
-    render::{svg, text::moves},
+    render::{
+        svg,
+        text::{moves, printable},
+    },
     shakmaty::{Color, Position},
 };
 
@@ -50,7 +53,7 @@ fn title(review: &Review) -> String {
     let players = format!("{} – {}", tag("White").unwrap_or("White"), tag("Black").unwrap_or("Black"));
     let place: Vec<&str> = ["Event", "Date"].into_iter().filter_map(tag).collect();
     let place = if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };
-    format!("{players}, {}{place}", game.result)
+    printable(&format!("{players}, {}{place}", game.result))
 }
 
 fn moment(review: &Review, moment: &Moment, colored: bool) -> String {
@@ -93,7 +96,7 @@ fn other_mistakes(review: &Review) -> Vec<String> {
         let position = &review.subject.positions[index];
         let turn = position.turn();
         let mark = judged.mark.filter(|mark| *mark >= Mark::Mistake)?;
-        if spoken_of(index) || review.side.is_some_and(|side| side != turn) {
+        if spoken_of(index) || !review.sides.get(turn) {
             return None;
         }
         let line = better(review, index, judged)?;
@@ -111,11 +114,8 @@ fn other_mistakes(review: &Review) -> Vec<String> {
 }
 
 fn table(review: &Review) -> String {
-    let sides: Vec<(Color, &Counts)> = Color::ALL
-        .into_iter()
-        .zip(&review.counts)
-        .filter(|(color, _)| review.side.is_none_or(|side| side == *color))
-        .collect();
+    let sides: Vec<(Color, &Counts)> =
+        Color::ALL.into_iter().zip(&review.counts).filter(|(color, _)| *review.sides.get(*color)).collect();
     let named: Vec<(&str, &Counts)> = sides.iter().map(|(color, counts)| (side(*color), *counts)).collect();
     counts(&named)
 }

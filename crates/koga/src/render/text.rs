@@ -79,6 +79,15 @@ pub fn why_not(line: &Line, report: &Report, tactic: Tactic) -> String {
     out
 }
 
+/// Text from elsewhere as a terminal may show it: without the characters that command it.
+///
+/// ```
+/// assert_eq!(koga::render::text::printable("Anna\u{1b}[31m"), "Anna\u{fffd}[31m");
+/// ```
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
 fn section(out: &mut String, title: &str, entries: impl Iterator<Item = String>) {
     for (index, entry) in entries.enumerate() {
         if index == 0 {
