@@ -155,14 +155,78 @@ test("a review can be cancelled", () =>
     await page.waitForSelector(".review >> text=Review this game");
   }));
 
+const TWO = `${MISSED}\n[White "Cara"]\n[Black "Dov"]\n[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n`;
+
 test("several games in one PGN: one is chosen", () =>
   onPage(at, {}, async (page) => {
-    await open(page, `${MISSED}\n[White "Cara"]\n[Black "Dov"]\n[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n`);
+    await open(page, TWO);
     await page.selectOption("#which-game", "1");
     await says(page, "#game h2", /Cara – Dov\s*1–0/);
     await page.keyboard.press("Escape");
     await page.locator("#moves button").last().click();
     await says(page, "#turn", /Black is mated/);
+  }));
+
+test("who picks another game and goes back finds the first as it was, with its review and the others", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, TWO);
+    await reviewed(page);
+    await page.selectOption("#which-game", "1");
+    await says(page, "#game h2", /Cara – Dov/);
+    await page.goBack();
+    await says(page, "#game h2", /Anna – Ben/);
+    await page.waitForSelector("#game .badge.missed");
+    assert.equal(await page.inputValue("#which-game"), "0");
+    await page.goForward();
+    await says(page, "#game h2", /Cara – Dov/);
+    assert.equal(await page.inputValue("#which-game"), "1");
+    await page.selectOption("#which-game", "0");
+    await page.waitForSelector("#game .badge.missed");
+  }));
+
+test("equal moves from another start are another game", () =>
+  onPage(at, {}, async (page) => {
+    const game = (white, fen) => `[White "${white}"]\n[FEN "${fen}"]\n\n1. Kd2 *\n`;
+    await open(page, game("", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"));
+    await open(page, game("", "4k3/8/8/8/8/8/P7/4K3 w - - 0 1"));
+    await says(page, "#game h2", /White/);
+    await page.goBack();
+    await until(async () => assert.match(await page.textContent("#pieces"), /pawn e2/));
+  }));
+
+test("a review that ends while something else is on the board leaves the board as it lies", () =>
+  onPage(at, {}, async (page) => {
+    let release;
+    const held = new Promise((resolve) => (release = resolve));
+    await page.route("**/api/review", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await open(page, MISSED);
+    await page.selectOption(".review select", "black");
+    await page.click(".review .primary");
+    await page.click("#bar >> text=Explain 9...Ne6");
+    await answered(page);
+    release();
+    await page.waitForSelector("#game .download");
+    assert.equal(await page.locator(".orientation-white").count(), 1);
+  }));
+
+test("a review ends with the game that is left", () =>
+  onPage(at, {}, async (page) => {
+    await page.route("**/api/review", () => {});
+    await open(page, MISSED);
+    await open(page, TWO.slice(MISSED.length));
+    await says(page, "#game h2", /Cara – Dov/);
+    const failed = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/api/review"));
+    await page.click(".review .primary");
+    await page.waitForSelector("#game progress");
+    await page.goBack();
+    await failed;
+    await says(page, "#game h2", /Anna – Ben/);
+    await page.goForward();
+    await says(page, "#game h2", /Cara – Dov/);
+    await page.waitForSelector(".review >> text=Review this game");
   }));
 
 test("a game's position is shared by its address", () =>
