@@ -152,12 +152,14 @@ export const looksLikeFen = (text: string): boolean =>
 
 /** The games of a PGN, of which there is at least one. */
 export function parseGames(text: string): Entry[] {
-  const games = parsePgn(text).filter((game) => game.moves.children.length || game.headers.has("FEN"));
+  const all = parsePgn(text);
+  const games = all.filter((game) => game.moves.children.length || game.headers.has("FEN"));
   if (!games.length) throw new InputError("Neither a FEN nor a PGN: no position and no moves were found in it.");
   return games.map((game) => ({
     title: `${game.headers.get("White") ?? "?"} – ${game.headers.get("Black") ?? "?"}`,
-    // One game goes to the server as it was written, clocks and all.
-    read: () => (games.length === 1 ? { ...readGame(game), pgn: text } : readGame(game)),
+    // One game goes to the server as it was written, clocks and all; a text with more, even without moves, would be reviewed
+    // as so many games.
+    read: () => (all.length === 1 ? { ...readGame(game), pgn: text } : readGame(game)),
   }));
 }
 

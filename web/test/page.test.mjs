@@ -194,6 +194,15 @@ test("equal moves from another start are another game", () =>
     await until(async () => assert.match(await page.textContent("#pieces"), /pawn e2/));
   }));
 
+test("a game beside one without moves is reviewed by itself", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, `${MISSED}\n[White "Eva"]\n[Black "Finn"]\n[Result "1-0"]\n\n1-0\n`);
+    await reviewed(page);
+    await page.waitForSelector("#game .badge.missed");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(".download")]);
+    assert.match(await readFile(await download.path(), "utf8"), /White "Anna"[^]*Ne6/);
+  }));
+
 test("a review that ends while something else is on the board leaves the board as it lies", () =>
   onPage(at, {}, async (page) => {
     let release;
