@@ -17,7 +17,7 @@ import {
   titled,
   words,
 } from "./report.js";
-import { type Study, plyOf, pointedOut } from "./study.js";
+import { type Study, endOf, plyOf, pointedOut } from "./study.js";
 
 export interface Actions {
   step(report: number, ply: number): void;
@@ -36,7 +36,7 @@ let places: Places = { moves: [], pointers: [] };
 export function showExplanation(study: Study, actions: Actions): void {
   places = { moves: [], pointers: [] };
   const card = byId("explanation");
-  card.setAttribute("aria-busy", String(!study.reports.length && !study.failure));
+  card.setAttribute("aria-busy", String(!study.reports.length && !study.failure && !endOf(study)));
   const focused = card.contains(document.activeElement);
   card.replaceChildren(...content(study, actions));
   if (focused) card.focus({ preventScroll: true });
@@ -62,6 +62,8 @@ function content(study: Study, actions: Actions): (Node | string)[] {
       retry && el("button", { class: "primary", click: actions.retry }, "Try again"),
     ].filter((node) => node !== false);
   }
+  const end = endOf(study);
+  if (end) return [el("p", { class: "eyebrow" }, "The game is over"), el("h2", {}, `${end}.`)];
   if (!main) return [el("p", { class: "eyebrow" }, asked(study)), el("p", { class: "waiting" }, "Koga is looking …")];
 
   const won = balance(main);
@@ -83,9 +85,9 @@ function asked(study: Study): string {
 }
 
 function eyebrow(report: Report, line: Line): HTMLElement {
-  const first = line.sans[0] ? numbered(line.positions[0]!, line.sans[0]) : "";
+  const first = numbered(line.positions[0]!, line.sans[0]!);
   const name = {
-    best: first ? `Best move for ${side(report.pov)}: ${first}` : "The game is over",
+    best: `Best move for ${side(report.pov)}: ${first}`,
     move: `The move ${first}`,
     reply: `What it allows: ${first}`,
     better: `Clearly better: ${first}`,

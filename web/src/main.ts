@@ -24,7 +24,7 @@ import {
   uciOf,
 } from "./position.js";
 import { type Mark, type Moment, type Report, titled } from "./report.js";
-import { type Study, answer, isFinding, lineOf, newStudy, plyOf, pointedOut, positionOf, requestFor } from "./study.js";
+import { type Study, answer, endOf, isFinding, lineOf, newStudy, plyOf, pointedOut, positionOf, requestFor } from "./study.js";
 
 /** What is on the board: a study, with or without a game beside it, or else a game. */
 type Shown = { study: Study; game?: GameState | undefined } | { study?: undefined; game: GameState };
@@ -264,6 +264,8 @@ function start(next: Shown & { study: Study }): void {
 
 async function fetchReport(asked: Study): Promise<void> {
   asking.abort();
+  const end = endOf(asked);
+  if (end) return announce(end);
   asking = new AbortController();
   const { signal } = asking;
   const local = asked.reports[0];

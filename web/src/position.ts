@@ -140,12 +140,14 @@ export function pieceList(pos: Position, color: Color): string {
   return roles.flatMap((role) => [...pos.board.pieces(color, role)].map((sq) => `${role} ${makeSquare(sq)}`)).join(", ");
 }
 
-export const turnText = (pos: Position): string => {
-  const who = pos.turn === "white" ? "White" : "Black";
-  if (pos.isCheckmate()) return `${who} is mated`;
-  if (pos.isStalemate()) return `${who} is stalemated`;
-  return `${who} to move${pos.isCheck() ? ", in check" : ""}`;
-};
+/** How the game has ended where the side to move has no move. */
+export function endText(pos: Position): string | undefined {
+  if (pos.isCheckmate()) return `${pos.turn === "white" ? "White" : "Black"} is checkmated`;
+  return pos.isStalemate() ? "Stalemate: a draw" : undefined;
+}
+
+export const turnText = (pos: Position): string =>
+  endText(pos) ?? `${pos.turn === "white" ? "White" : "Black"} to move${pos.isCheck() ? ", in check" : ""}`;
 
 export const looksLikeFen = (text: string): boolean =>
   /^\s*[pnbrqk1-8]+(\/[pnbrqk1-8~]*){2,}(\s|$)/i.test(text) && !/\n\s*\S/.test(text.trim());

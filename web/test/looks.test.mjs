@@ -40,6 +40,10 @@ const scenes = {
     await page.click("#here .finding");
     await answered(page);
   },
+  async end(page) {
+    await open(page, "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1");
+    await page.waitForSelector("#explanation h2:has-text('Stalemate')");
+  },
   async error(page) {
     await open(page, "8/8/8/8 w - - 0 1");
   },

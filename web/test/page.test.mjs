@@ -164,7 +164,7 @@ test("several games in one PGN: one is chosen", () =>
     await says(page, "#game h2", /Cara – Dov\s*1–0/);
     await page.keyboard.press("Escape");
     await page.locator("#moves button").last().click();
-    await says(page, "#turn", /Black is mated/);
+    await says(page, "#turn", /Black is checkmated/);
   }));
 
 test("who picks another game and goes back finds the first as it was, with its review and the others", () =>
@@ -236,6 +236,19 @@ test("a review ends with the game that is left", () =>
     await page.goForward();
     await says(page, "#game h2", /Cara – Dov/);
     await page.waitForSelector(".review >> text=Review this game");
+  }));
+
+test("a position where the game is over is said to be so, and the server is not asked", () =>
+  onPage(at, {}, async (page) => {
+    await answered(page);
+    await page.route("**/api/explain", () => assert.fail("the server was asked"));
+    await open(page, "R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1");
+    await says(page, "#explanation h2", /^Black is checkmated\.$/);
+    await open(page, "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1");
+    await says(page, "#explanation h2", /^Stalemate: a draw\.$/);
+    assert.equal(await page.locator("#explanation .failure, #explanation[aria-busy=true]").count(), 0);
+    await page.goBack();
+    await says(page, "#explanation h2", /^Black is checkmated\.$/);
   }));
 
 test("a game's position is shared by its address", () =>
