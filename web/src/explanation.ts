@@ -1,7 +1,7 @@
 // The report beside the board.
 
 import { tactics } from "./api.js";
-import { byId, el } from "./dom.js";
+import { byId, el, oneTabStop, walkByKeys } from "./dom.js";
 import { type Line, numbered } from "./position.js";
 import {
   type Finding,
@@ -49,6 +49,11 @@ export function markPlace(study: Study): void {
     if (report === study.at.report && its === ply) node.setAttribute("aria-current", "step");
     else node.removeAttribute("aria-current");
   }
+  study.reports.forEach((_, report) => {
+    const mine = places.moves.filter((move) => move.report === report);
+    const current = mine.find((move) => report === study.at.report && move.ply === ply);
+    oneTabStop(mine.map(({ node }) => node), current?.node);
+  });
   const pointed = pointedOut(study);
   for (const { node, what } of places.pointers) node.setAttribute("aria-pressed", String(what === pointed));
 }
@@ -117,6 +122,8 @@ function headline(study: Study): HTMLElement {
 function moveList(study: Study, report: number, actions: Actions): HTMLElement {
   const line = study.lines[report]!;
   const list = el("ol", { class: "line", at: { "aria-label": "The line" } });
+  const from = () => (report === study.at.report ? plyOf(study) : 0);
+  walkByKeys(list, { rows: 1, last: line.moves.length, from, go: (ply) => actions.step(report, ply) });
   const add = (ply: number, text: string, title?: string) => {
     const node = el("button", { click: () => actions.step(report, ply), at: { title } }, text);
     places.moves.push({ node, report, ply });

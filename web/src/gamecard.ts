@@ -1,6 +1,6 @@
 // A game beside the board: its moves with glyphs and badges, its review, its critical moments.
 
-import { byId, el } from "./dom.js";
+import { byId, el, oneTabStop, walkByKeys } from "./dom.js";
 import { type Entry, type Game, numbered, playLine } from "./position.js";
 import { type Mark, type Moment, type Review, moveAt, side, titled } from "./report.js";
 
@@ -78,6 +78,7 @@ export function markGamePlace(state: GameState, actions: GameActions): void {
   });
   const list = byId("moves");
   const current = moves[state.ply - 1];
+  oneTabStop(moves, current);
   if (!current) list.scrollTop = 0;
   else if (current.offsetTop < list.scrollTop || current.offsetTop + current.offsetHeight > list.scrollTop + list.clientHeight) {
     list.scrollTop = current.offsetTop - list.clientHeight / 2;
@@ -148,9 +149,11 @@ function reviewBar({ game, reviewed, progress }: GameState, actions: GameActions
   );
 }
 
-function moveTable({ game, reviewed }: GameState, actions: GameActions): HTMLElement {
+function moveTable(state: GameState, actions: GameActions): HTMLElement {
+  const { game, reviewed } = state;
   const list = el("ol", { class: "moves", at: { id: "moves", "aria-label": "Moves of the game" } });
   const { line } = game;
+  walkByKeys(list, { rows: 2, last: line.moves.length, from: () => state.ply, go: actions.go });
   if (line.positions[0]!.turn === "black" && line.sans.length) {
     list.append(el("li", { class: "number" }, `${line.positions[0]!.fullmoves}.`), el("li", { class: "gap" }, "…"));
   }

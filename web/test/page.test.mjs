@@ -238,6 +238,38 @@ test("a review ends with the game that is left", () =>
     await page.waitForSelector(".review >> text=Review this game");
   }));
 
+test("the moves of a game are one stop of the Tab key, and the arrows go along them", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, MISSED);
+    const stops = page.locator("#moves button[tabindex='0']");
+    assert.equal(await stops.count(), 1);
+    await stops.focus();
+    await page.keyboard.press("ArrowRight");
+    await says(page, "#moves [aria-current]", /Ne6/);
+    await page.keyboard.press("ArrowDown");
+    await says(page, "#moves [aria-current]", /Rxd8/);
+    await until(async () => assert.equal(await page.locator("#moves :focus").getAttribute("aria-current"), "step"));
+    assert.equal(await stops.count(), 1);
+    await page.keyboard.press("End");
+    await says(page, "#moves :focus", /Rd7/);
+    await page.keyboard.press("Tab");
+    assert.equal(await page.locator("#moves :focus").count(), 0);
+    await page.click("#moves button >> nth=1");
+    await says(page, "#moves [aria-current]", /Qxd8/);
+    assert.equal(await stops.count(), 1);
+  }));
+
+test("a line's moves are one stop of the Tab key too", () =>
+  onPage(at, { hash: hashOf({ fen: FORK, moves: "e4f6,d8f6,h6f6" }) }, async (page) => {
+    await answered(page);
+    const stops = page.locator(".line button[tabindex='0']");
+    assert.equal(await stops.count(), 1);
+    await stops.focus();
+    await page.keyboard.press("ArrowRight");
+    await says(page, ".line :focus", /Nxf6/);
+    await page.waitForURL(/ply=1/);
+  }));
+
 test("a position where the game is over is said to be so, and the server is not asked", () =>
   onPage(at, {}, async (page) => {
     await answered(page);
