@@ -10,6 +10,7 @@ import {
   type Superseded,
   type TacticInfo,
   balance,
+  isSaidAlready,
   moveAt,
   scoreText,
   side,
@@ -145,7 +146,7 @@ const GROUPS: [Finding["role"], string, string][] = [
 
 function findings(report: Report, index: number, actions: Actions): HTMLElement[] {
   return GROUPS.flatMap(([role, title, term]) => {
-    const group = report.findings.filter((finding) => finding.role === role);
+    const group = report.findings.filter((finding) => finding.role === role && !isSaidAlready(report, finding));
     if (!group.length) return [];
     return [
       el("h3", {}, title, " ", el("small", {}, term)),
@@ -195,6 +196,7 @@ function whyNot(report: Report, actions: Actions): HTMLElement {
   let infos: TacticInfo[] = [];
   select.addEventListener("change", () => {
     const info = infos.find(({ name }) => name === select.value);
+    places.pointers = places.pointers.filter(({ node }) => !answers.contains(node));
     answers.replaceChildren(...(info ? fate(info, report, actions) : []));
   });
   box.addEventListener("toggle", async () => {

@@ -132,9 +132,9 @@ function reviewBar({ game, reviewed, progress }: GameState, actions: GameActions
     return el("div", { class: "review" }, bar, count, el("button", { click: actions.cancel }, "Cancel"));
   }
   if (reviewed) {
-    const href = URL.createObjectURL(new Blob([reviewed.pgn], { type: "application/x-chess-pgn" }));
     const name = `${game.tags.get("White") ?? "game"}-${game.tags.get("Black") ?? ""}`.replace(/[^\p{L}\d]+/gu, "-");
-    return el("div", { class: "review" }, el("a", { class: "button", at: { href, download: `${name}.pgn` } }, "Download the annotated PGN"));
+    const click = () => download(`${name}.pgn`, reviewed.pgn);
+    return el("div", { class: "review" }, el("button", { class: "download", click }, "Download the annotated PGN"));
   }
   const player = el("select", { at: { "aria-label": "Whose moves" } });
   for (const [value, text] of [["", "both sides"], ["white", "White"], ["black", "Black"]] as const) {
@@ -147,6 +147,13 @@ function reviewBar({ game, reviewed, progress }: GameState, actions: GameActions
     el("button", { class: "primary", click: () => actions.review(player.value) }, progress ? "Try again" : "Review this game"),
     el("span", {}, "for ", player),
   );
+}
+
+function download(name: string, pgn: string): void {
+  const href = URL.createObjectURL(new Blob([pgn], { type: "application/x-chess-pgn" }));
+  el("a", { at: { href, download: name } }).click();
+  // Some browsers read it only after the click is over.
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
 }
 
 function moveTable(state: GameState, actions: GameActions): HTMLElement {

@@ -129,7 +129,7 @@ export const answered = (page) => page.waitForSelector("#explanation[aria-busy=f
 
 export async function reviewed(page) {
   await page.click(".review .primary");
-  await page.waitForSelector("#game a[download]", { timeout: 60_000 });
+  await page.waitForSelector("#game .download", { timeout: 60_000 });
 }
 
 /** Drags from square to square, as the board lies. */

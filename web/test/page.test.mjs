@@ -109,7 +109,7 @@ test("a game: reviewed, walked with the keyboard to a missed tactic, its better 
     await page.waitForSelector(".lost");
     await page.keyboard.press("Escape");
     await page.waitForSelector("#explanation", { state: "hidden" });
-    const [download] = await Promise.all([page.waitForEvent("download"), page.click("a[download]")]);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(".download")]);
     assert.match(await readFile(await download.path(), "utf8"), /Annotator "Koga[^]*\$4/);
   }));
 
@@ -281,6 +281,13 @@ test("a position where the game is over is said to be so, and the server is not 
     assert.equal(await page.locator("#explanation .failure, #explanation[aria-busy=true]").count(), 0);
     await page.goBack();
     await says(page, "#explanation h2", /^Black is checkmated\.$/);
+  }));
+
+test("a discovered check is listed once, by the discovered attack that it is", () =>
+  onPage(at, { hash: hashOf({ fen: "4r1k1/5pp1/8/8/Q3n3/8/P7/4K3 b - - 0 1", moves: "e4c3,e1d2,c3a4" }) }, async (page) => {
+    await answered(page);
+    await page.waitForSelector(".finding[data-tactic=discovered-attack]");
+    assert.equal(await page.locator(".finding[data-tactic=discovered-check]").count(), 0);
   }));
 
 test("a game's position is shared by its address", () =>
