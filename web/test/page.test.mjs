@@ -191,7 +191,18 @@ test("equal moves from another start are another game", () =>
     await open(page, game("", "4k3/8/8/8/8/8/P7/4K3 w - - 0 1"));
     await says(page, "#game h2", /White/);
     await page.goBack();
-    await until(async () => assert.match(await page.textContent("#pieces"), /pawn e2/));
+    await until(async () => assert.match(await page.textContent("#pieces"), /White: king e1, pawn e2Black/));
+  }));
+
+test("who goes back to a game that is a position alone finds it", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, `[White "Gil"]\n[Black "Hal"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n\n*\n\n${MISSED}`);
+    await says(page, "#game h2", /Gil – Hal/);
+    await page.selectOption("#which-game", "1");
+    await says(page, "#game h2", /Anna – Ben/);
+    await page.goBack();
+    await says(page, "#game h2", /Gil – Hal/);
+    assert.equal(await page.inputValue("#which-game"), "0");
   }));
 
 test("a game beside one without moves is reviewed by itself", () =>
@@ -273,7 +284,8 @@ test("a line's moves are one stop of the Tab key too", () =>
 test("a position where the game is over is said to be so, and the server is not asked", () =>
   onPage(at, {}, async (page) => {
     await answered(page);
-    await page.route("**/api/explain", () => assert.fail("the server was asked"));
+    const asked = [];
+    page.on("request", (request) => request.url().includes("/api/") && asked.push(request.url()));
     await open(page, "R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1");
     await says(page, "#explanation h2", /^Black is checkmated\.$/);
     await open(page, "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1");
@@ -281,6 +293,7 @@ test("a position where the game is over is said to be so, and the server is not 
     assert.equal(await page.locator("#explanation .failure, #explanation[aria-busy=true]").count(), 0);
     await page.goBack();
     await says(page, "#explanation h2", /^Black is checkmated\.$/);
+    assert.deepEqual(asked, []);
   }));
 
 test("a discovered check is listed once, by the discovered attack that it is", () =>
