@@ -36,7 +36,7 @@ export function readAddress(hash: string): Address {
 
 export function writeAddress(address: Address): string {
   const fields = Object.entries(address).flatMap(([name, value]) =>
-    value === undefined || (Array.isArray(value) && !value.length) ? [] : [`${name}=${escape(String(value))}`],
+    value === undefined ? [] : [`${name}=${escape(String(value))}`],
   );
   return `#${fields.join("&")}`;
 }

@@ -25,4 +25,39 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
+/** Of these buttons the Tab key stops at one: the current one, or else the first. The focus among them follows it. */
+export function oneTabStop(buttons: HTMLElement[], current = buttons[0]): void {
+  const focused = buttons.some((node) => node === document.activeElement);
+  for (const node of buttons) node.tabIndex = node === current ? 0 : -1;
+  if (focused) current?.focus({ preventScroll: true });
+}
+
+interface Walk {
+  /** How many plies a row of the list has. */
+  rows: number;
+  last: number;
+  from(): number;
+  go(ply: number): void;
+}
+
+/** The arrow keys, Home and End go along the moves of a list that has the focus. */
+export function walkByKeys(list: HTMLElement, { rows, last, from, go }: Walk): void {
+  const steps: Record<string, number> = {
+    ArrowLeft: -1,
+    ArrowRight: 1,
+    ArrowUp: -rows,
+    ArrowDown: rows,
+    Home: -Infinity,
+    End: Infinity,
+  };
+  list.addEventListener("keydown", (event) => {
+    const by = steps[event.key];
+    if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const ply = Math.min(Math.max(from() + by, 0), last);
+    if (ply !== from()) go(ply);
+  });
+}
+
 export const byId = <T extends HTMLElement = HTMLElement>(id: string): T => document.getElementById(id) as T;

@@ -1,7 +1,7 @@
 // The report beside the board.
 
 import { tactics } from "./api.js";
-import { byId, el } from "./dom.js";
+import { byId, el, oneTabStop, walkByKeys } from "./dom.js";
 import { type Line, numbered } from "./position.js";
 import {
   type Finding,
@@ -10,6 +10,7 @@ import {
   type Superseded,
   type TacticInfo,
   balance,
+  isSaidAlready,
   moveAt,
   scoreText,
   side,
@@ -17,7 +18,7 @@ import {
   titled,
   words,
 } from "./report.js";
-import { type Study, plyOf, pointedOut } from "./study.js";
+import { type Study, endOf, plyOf, pointedOut } from "./study.js";
 
 export interface Actions {
   step(report: number, ply: number): void;
@@ -36,7 +37,7 @@ let places: Places = { moves: [], pointers: [] };
 export function showExplanation(study: Study, actions: Actions): void {
   places = { moves: [], pointers: [] };
   const card = byId("explanation");
-  card.setAttribute("aria-busy", String(!study.reports.length && !study.failure));
+  card.setAttribute("aria-busy", String(!study.reports.length && !study.failure && !endOf(study)));
   const focused = card.contains(document.activeElement);
   card.replaceChildren(...content(study, actions));
   if (focused) card.focus({ preventScroll: true });
@@ -49,6 +50,11 @@ export function markPlace(study: Study): void {
     if (report === study.at.report && its === ply) node.setAttribute("aria-current", "step");
     else node.removeAttribute("aria-current");
   }
+  study.reports.forEach((_, report) => {
+    const mine = places.moves.filter((move) => move.report === report);
+    const current = mine.find((move) => report === study.at.report && move.ply === ply);
+    oneTabStop(mine.map(({ node }) => node), current?.node);
+  });
   const pointed = pointedOut(study);
   for (const { node, what } of places.pointers) node.setAttribute("aria-pressed", String(what === pointed));
 }
@@ -62,6 +68,8 @@ function content(study: Study, actions: Actions): (Node | string)[] {
       retry && el("button", { class: "primary", click: actions.retry }, "Try again"),
     ].filter((node) => node !== false);
   }
+  const end = endOf(study);
+  if (end) return [el("p", { class: "eyebrow" }, "The game is over"), el("h2", {}, `${end}.`)];
   if (!main) return [el("p", { class: "eyebrow" }, asked(study)), el("p", { class: "waiting" }, "Koga is looking …")];
 
   const won = balance(main);
@@ -83,9 +91,9 @@ function asked(study: Study): string {
 }
 
 function eyebrow(report: Report, line: Line): HTMLElement {
-  const first = line.sans[0] ? numbered(line.positions[0]!, line.sans[0]) : "";
+  const first = numbered(line.positions[0]!, line.sans[0]!);
   const name = {
-    best: first ? `Best move for ${side(report.pov)}: ${first}` : "The game is over",
+    best: `Best move for ${side(report.pov)}: ${first}`,
     move: `The move ${first}`,
     reply: `What it allows: ${first}`,
     better: `Clearly better: ${first}`,
@@ -115,6 +123,8 @@ function headline(study: Study): HTMLElement {
 function moveList(study: Study, report: number, actions: Actions): HTMLElement {
   const line = study.lines[report]!;
   const list = el("ol", { class: "line", at: { "aria-label": "The line" } });
+  const from = () => (report === study.at.report ? plyOf(study) : 0);
+  walkByKeys(list, { rows: 1, last: line.moves.length, from, go: (ply) => actions.step(report, ply) });
   const add = (ply: number, text: string, title?: string) => {
     const node = el("button", { click: () => actions.step(report, ply), at: { title } }, text);
     places.moves.push({ node, report, ply });
@@ -136,7 +146,7 @@ const GROUPS: [Finding["role"], string, string][] = [
 
 function findings(report: Report, index: number, actions: Actions): HTMLElement[] {
   return GROUPS.flatMap(([role, title, term]) => {
-    const group = report.findings.filter((finding) => finding.role === role);
+    const group = report.findings.filter((finding) => finding.role === role && !isSaidAlready(report, finding));
     if (!group.length) return [];
     return [
       el("h3", {}, title, " ", el("small", {}, term)),
@@ -186,6 +196,7 @@ function whyNot(report: Report, actions: Actions): HTMLElement {
   let infos: TacticInfo[] = [];
   select.addEventListener("change", () => {
     const info = infos.find(({ name }) => name === select.value);
+    places.pointers = places.pointers.filter(({ node }) => !answers.contains(node));
     answers.replaceChildren(...(info ? fate(info, report, actions) : []));
   });
   box.addEventListener("toggle", async () => {

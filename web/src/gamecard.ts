@@ -1,6 +1,6 @@
 // A game beside the board: its moves with glyphs and badges, its review, its critical moments.
 
-import { byId, el } from "./dom.js";
+import { byId, el, oneTabStop, walkByKeys } from "./dom.js";
 import { type Entry, type Game, numbered, playLine } from "./position.js";
 import { type Mark, type Moment, type Review, moveAt, side, titled } from "./report.js";
 
@@ -78,6 +78,7 @@ export function markGamePlace(state: GameState, actions: GameActions): void {
   });
   const list = byId("moves");
   const current = moves[state.ply - 1];
+  oneTabStop(moves, current);
   if (!current) list.scrollTop = 0;
   else if (current.offsetTop < list.scrollTop || current.offsetTop + current.offsetHeight > list.scrollTop + list.clientHeight) {
     list.scrollTop = current.offsetTop - list.clientHeight / 2;
@@ -131,9 +132,9 @@ function reviewBar({ game, reviewed, progress }: GameState, actions: GameActions
     return el("div", { class: "review" }, bar, count, el("button", { click: actions.cancel }, "Cancel"));
   }
   if (reviewed) {
-    const href = URL.createObjectURL(new Blob([reviewed.pgn], { type: "application/x-chess-pgn" }));
     const name = `${game.tags.get("White") ?? "game"}-${game.tags.get("Black") ?? ""}`.replace(/[^\p{L}\d]+/gu, "-");
-    return el("div", { class: "review" }, el("a", { class: "button", at: { href, download: `${name}.pgn` } }, "Download the annotated PGN"));
+    const click = () => download(`${name}.pgn`, reviewed.pgn);
+    return el("div", { class: "review" }, el("button", { class: "download", click }, "Download the annotated PGN"));
   }
   const player = el("select", { at: { "aria-label": "Whose moves" } });
   for (const [value, text] of [["", "both sides"], ["white", "White"], ["black", "Black"]] as const) {
@@ -148,9 +149,18 @@ function reviewBar({ game, reviewed, progress }: GameState, actions: GameActions
   );
 }
 
-function moveTable({ game, reviewed }: GameState, actions: GameActions): HTMLElement {
+function download(name: string, pgn: string): void {
+  const href = URL.createObjectURL(new Blob([pgn], { type: "application/x-chess-pgn" }));
+  el("a", { at: { href, download: name } }).click();
+  // Some browsers read it only after the click is over.
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
+}
+
+function moveTable(state: GameState, actions: GameActions): HTMLElement {
+  const { game, reviewed } = state;
   const list = el("ol", { class: "moves", at: { id: "moves", "aria-label": "Moves of the game" } });
   const { line } = game;
+  walkByKeys(list, { rows: 2, last: line.moves.length, from: () => state.ply, go: actions.go });
   if (line.positions[0]!.turn === "black" && line.sans.length) {
     list.append(el("li", { class: "number" }, `${line.positions[0]!.fullmoves}.`), el("li", { class: "gap" }, "…"));
   }

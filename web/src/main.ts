@@ -11,7 +11,6 @@ import { type Actions, markPlace, showExplanation } from "./explanation.js";
 import { type GameActions, type GameState, markGamePlace, momentsAt, reviewedGame, showGame, showProgress, startOf } from "./gamecard.js";
 import { wire } from "./input.js";
 import {
-  type Entry,
   INITIAL_FEN,
   InputError,
   fenOf,
@@ -25,27 +24,40 @@ import {
   uciOf,
 } from "./position.js";
 import { type Mark, type Moment, type Report, titled } from "./report.js";
-import { type Study, answer, isFinding, lineOf, newStudy, plyOf, pointedOut, positionOf, requestFor } from "./study.js";
+import { type Study, answer, endOf, isFinding, lineOf, newStudy, plyOf, pointedOut, positionOf, requestFor } from "./study.js";
 
-/** What is on the board: a study, or else the game. One of them is always there. */
-let study: Study | undefined;
-let game: GameState | undefined;
+/** What is on the board: a study, with or without a game beside it, or else a game. */
+type Shown = { study: Study; game?: GameState | undefined } | { study?: undefined; game: GameState };
 
-/** The game before a position was opened: who goes back finds its review again. */
-let shelved: GameState | undefined;
+/** What stands there until an address could be read. */
+const first = newStudy({ fen: INITIAL_FEN }, 0);
+
+let shown: Shown = { study: first };
+
+/** The games that were shown, the latest first: who goes back to one finds its review and its file's other games again. */
+const opened: GameState[] = [];
 
 let asking = new AbortController();
 let reviewing = new AbortController();
 
+/** Puts something else on the board. What is asked about the study and the game that leave it ends. */
+function set(next: Shown): void {
+  if (shown.study !== next.study) asking.abort();
+  if (shown.game && shown.game !== next.game) endReview(shown.game);
+  if (next.game && !opened.includes(next.game)) opened.unshift(next.game);
+  shown = next;
+}
+
 // ---- Showing
 
 function show(): void {
+  const { study, game } = shown;
   byId("explanation").hidden = !study;
   byId("game").hidden = !game;
-  if (study) showExplanation(study, explanationActions);
-  const inCard = game && [game, game.reviewed, game.progress];
-  if (inCard && inCard.some((part, i) => part !== gameInCard[i])) showGame(game!, gameActions);
-  gameInCard = inCard ?? [];
+  if (study) showExplanation(study, explanationActions(study));
+  const inCard = game ? [game, game.reviewed, game.progress] : [];
+  if (game && inCard.some((part, i) => part !== gameInCard[i])) showGame(game, gameActions(game));
+  gameInCard = inCard;
   const report = study?.reports[0];
   const headline = report?.findings[report.headline ?? -1];
   document.title = headline ? `${titled(headline.tactic)}, ${headline.move} · Koga` : "Koga: why a chess move is good";
@@ -57,22 +69,24 @@ let gameInCard: unknown[] = [];
 
 /** The board and what follows it; the cards stay as they are. */
 function showPlace(): void {
+  const { study, game } = shown;
   showBoard(view());
   if (study) markPlace(study);
-  if (game) markGamePlace(game, gameActions);
+  if (game) markGamePlace(game, gameActions(game));
   showBar();
-  const [ply, last] = study ? [plyOf(study), lineOf(study).moves.length] : [game!.ply, game!.game.line.moves.length];
+  const [ply, last] = study ? [plyOf(study), lineOf(study).moves.length] : [game.ply, game.game.line.moves.length];
   byId<HTMLButtonElement>("first").disabled = byId<HTMLButtonElement>("previous").disabled = ply === 0;
   byId<HTMLButtonElement>("last").disabled = byId<HTMLButtonElement>("next").disabled = ply >= last;
 }
 
 function view(): View {
+  const { study, game } = shown;
   if (!study) {
-    const { ply } = game!;
-    const { line } = game!.game;
+    const { ply } = game;
+    const { line } = game.game;
     const position = line.positions[ply]!;
     const m = line.moves[ply - 1];
-    const moments = momentsAt(game!.reviewed, ply);
+    const moments = momentsAt(game.reviewed, ply);
     const found = moments.find((moment) => moment.class === "found" && moment.finding.ply === 1);
     const coming = moments.find((moment) => startOf(moment) === ply);
     return {
@@ -98,18 +112,19 @@ function view(): View {
 
 /** Where one can go from here. */
 function showBar(): void {
+  const { study, game } = shown;
   const bar: HTMLElement[] = [];
   if (study && game) {
-    bar.push(el("button", { click: backToGame }, "← Back to the game"));
+    bar.push(el("button", { click: () => backToGame(game) }, "← Back to the game"));
   } else if (study && (study.request.move || study.request.moves)) {
     const root = study.root;
     bar.push(el("button", { click: () => ask(requestFor(root)) }, "← Best move here"));
   }
   if (study) {
     const disabled = plyOf(study) === 0 || positionOf(study).isEnd();
-    bar.push(el("button", { click: () => ask(requestFor(positionOf(study!))), at: { disabled } }, "Analyse from here"));
+    bar.push(el("button", { click: () => ask(requestFor(positionOf(study))), at: { disabled } }, "Analyse from here"));
   }
-  if (game && !study) {
+  if (!study) {
     const { line } = game.game;
     const position = line.positions[game.ply]!;
     const next = line.moves[game.ply];
@@ -135,8 +150,9 @@ function announce(text: string): void {
 }
 
 function announcePlace(): void {
+  const { study, game } = shown;
   const { position, last } = view();
-  const san = study ? lineOf(study).sans[plyOf(study) - 1] : game!.game.line.sans[game!.ply - 1];
+  const san = study ? lineOf(study).sans[plyOf(study) - 1] : game.game.line.sans[game.ply - 1];
   const moved = last && san ? `${last.before.turn === "white" ? "White" : "Black"}: ${spoken(san)}. ` : "";
   const pointed = study && pointedOut(study);
   announce(`${moved}${turnText(position)}. ${pointed ? pointed.text : ""}`);
@@ -145,25 +161,26 @@ function announcePlace(): void {
 // ---- The address
 
 function address(): Address {
+  const { study, game } = shown;
   const fields: Address = {};
   if (study) {
     const { fen, setup, moves, move } = study.request;
     Object.assign(fields, { fen, setup, moves, move, ply: plyOf(study) || undefined });
   }
-  if (game) {
-    const { line, tags } = game.game;
-    const start = fenOf(line.positions[0]!);
-    const known = (name: string) => tags.get(name)?.replace(/^[?*]$/, "") || undefined;
-    Object.assign(fields, {
-      game: line.moves.map(makeUci),
-      at: game.ply || undefined,
-      start: start === INITIAL_FEN ? undefined : start,
-      white: known("White"),
-      black: known("Black"),
-      result: known("Result"),
-    });
-  }
-  return fields;
+  return { ...fields, ...(game && { ...gameAddress(game), at: game.ply || undefined }) };
+}
+
+/** What an address says of a game, whatever its ply. */
+function gameAddress({ game: { line, tags } }: GameState): Address {
+  const start = fenOf(line.positions[0]!);
+  const known = (name: string) => tags.get(name)?.replace(/^[?*]$/, "") || undefined;
+  return {
+    game: line.moves.map(makeUci),
+    start: start === INITIAL_FEN ? undefined : start,
+    white: known("White"),
+    black: known("Black"),
+    result: known("Result"),
+  };
 }
 
 /** A step along a line that is not in the address yet: browsers allow only so many changes a minute. */
@@ -192,66 +209,69 @@ function settle(): void {
 function followAddress(): void {
   const said = readAddress(location.hash);
   const orientation: Color | undefined = history.state?.orientation;
-  if (orientation) orient(orientation);
-  complain(undefined);
   try {
-    asking.abort();
-    const known = [game, shelved].find((each) => each && said.game?.join() === each.game.line.moves.map(makeUci).join());
-    if (known) {
-      game = known;
-    } else if (said.game) {
-      const tags = new Map<string, string>();
-      for (const [name, value] of [["White", said.white], ["Black", said.black], ["Result", said.result]] as const) {
-        if (value) tags.set(name, value);
-      }
-      const shared = gameOf(said.start ?? INITIAL_FEN, said.game, tags);
-      setGame([{ title: "", read: () => shared }], 0, shared);
-      if (!orientation) orient("white");
-    }
-    if (!said.game) dropGame();
+    const game = said.game && gameIn(said, said.game);
+    const study = studyIn(said) ?? (game ? undefined : newStudy(parseExample(EXAMPLES[0]!.text), 1));
+    const turn = orientation ?? (game ? (shown.game === game ? undefined : "white") : study?.root.turn);
+    if (turn) orient(turn);
     if (game) game.ply = Math.min(said.at ?? 0, game.game.line.moves.length);
-    study = undefined;
-    if (said.fen) {
-      const { fen, setup, moves, move } = said;
-      start(newStudy({ fen, ...(setup && { setup }), ...(moves?.length ? { moves } : move ? { move } : {}) }, said.ply ?? 0), !game && !orientation);
-    } else if (!game) {
-      const [example] = EXAMPLES;
-      start(newStudy(parseExample(example!.text), 1), true);
-    } else {
+    if (study) {
+      start({ study, game });
+    } else if (game) {
+      set({ game });
+      complain(undefined);
       show();
     }
   } catch (error) {
-    if (!study && !game) start(newStudy({ fen: INITIAL_FEN }, 0), true);
+    if (shown.study === first) start(shown);
     complain(error);
   }
+}
+
+/** The game of an address: as it was opened, if it was, else from its moves alone. */
+function gameIn(said: Address, moves: string[]): GameState {
+  const tags = new Map<string, string>();
+  for (const [name, value] of [["White", said.white], ["Black", said.black], ["Result", said.result]] as const) {
+    if (value) tags.set(name, value);
+  }
+  const game = gameOf(said.start ?? INITIAL_FEN, moves, tags);
+  const told: GameState = { games: [{ title: "", read: () => game }], index: 0, game, ply: 0 };
+  const isTold = (each: GameState) => writeAddress(gameAddress(each)) === writeAddress(gameAddress(told));
+  return [shown.game, ...opened].find((each) => each && isTold(each)) ?? told;
+}
+
+function studyIn({ fen, setup, moves, move, ply = 0 }: Address): Study | undefined {
+  if (!fen) return undefined;
+  return newStudy({ fen, ...(setup && { setup }), ...(moves?.length ? { moves } : move ? { move } : {}) }, ply);
 }
 
 // ---- Studies
 
 /** Asks about a position, a move or a line. */
 function ask(request: ExplainRequest, ply = 0): void {
+  const { game } = shown;
   if (game) game.moment = undefined;
-  start(newStudy(request, ply), false);
+  start({ study: newStudy(request, ply), game });
   remember(true);
 }
 
-function start(next: Study, turn: boolean, known?: Report): void {
-  study = next;
-  if (known) answer(next, known);
-  if (turn) orient(next.root.turn);
+function start(next: Shown & { study: Study }): void {
+  set(next);
   complain(undefined);
   show();
-  void fetchReport(next);
+  void fetchReport(next.study);
 }
 
 async function fetchReport(asked: Study): Promise<void> {
   asking.abort();
+  const end = endOf(asked);
+  if (end) return announce(end);
   asking = new AbortController();
   const { signal } = asking;
   const local = asked.reports[0];
   try {
     const report = await explain(asked.request, signal);
-    if (study !== asked) return;
+    if (shown.study !== asked) return;
     // What a review knew of the line stays: the engine's score, and what it pointed out.
     if (local?.score && !report.score) report.score = local.score;
     const pointed = local?.findings[0];
@@ -260,8 +280,7 @@ async function fetchReport(asked: Study): Promise<void> {
     show();
     announceReport(report);
   } catch (error) {
-    if (signal.aborted || study !== asked) return;
-    if (local) return;
+    if (signal.aborted || shown.study !== asked || local) return;
     asked.failure = error instanceof Failure ? error : new Failure(String(error), true);
     show();
   }
@@ -272,23 +291,23 @@ function announceReport(report: Report): void {
   announce(`${report.line[0] ? `${spoken(report.line[0])}. ` : ""}${text}`);
 }
 
-const explanationActions: Actions = {
+const explanationActions = (study: Study): Actions => ({
   step(report, ply) {
-    study!.at = { report, ply };
-    study!.chosen = undefined;
+    study.at = { report, ply };
+    study.chosen = undefined;
     stepped();
   },
   choose(report, what) {
-    study!.at = { report, ply: what.ply };
-    study!.chosen = what;
+    study.at = { report, ply: what.ply };
+    study.chosen = what;
     stepped();
   },
   retry() {
-    study!.failure = undefined;
+    study.failure = undefined;
     show();
-    void fetchReport(study!);
+    void fetchReport(study);
   },
-};
+});
 
 function stepped(): void {
   showPlace();
@@ -298,12 +317,13 @@ function stepped(): void {
 
 /** A move on the board: the line's own next move is a step, any other is asked about. */
 function play(m: Move): void {
+  const { study, game } = shown;
   const position = view().position;
   if (study) {
     const next = lineOf(study).moves[plyOf(study)];
     if (next && makeUci(next) === makeUci(m) && study.reports.length && plyOf(study) > 0) return walk(1);
   } else {
-    const next = game!.game.line.moves[game!.ply];
+    const next = game.game.line.moves[game.ply];
     if (next && makeUci(next) === makeUci(m)) return walk(1);
   }
   ask({ fen: fenOf(position), move: uciOf(m) }, 1);
@@ -311,36 +331,26 @@ function play(m: Move): void {
 
 // ---- Games
 
-function setGame(games: Entry[], index: number, read = games[index]!.read()): void {
+function endReview(game: GameState): void {
   reviewing.abort();
-  game = { games, index, game: read, ply: 0 };
-}
-
-function dropGame(): void {
-  reviewing.abort();
-  if (!game) return;
   game.progress = undefined;
-  shelved = game;
-  game = undefined;
 }
 
-function backToGame(): void {
-  asking.abort();
-  study = undefined;
-  game!.moment = undefined;
+function backToGame(game: GameState): void {
+  set({ game });
+  game.moment = undefined;
   complain(undefined);
   show();
   remember(true);
   announcePlace();
 }
 
-const gameActions: GameActions = {
+const gameActions = (game: GameState): GameActions => ({
   go(ply) {
-    const studied = study !== undefined;
-    asking.abort();
-    study = undefined;
-    game!.moment = undefined;
-    game!.ply = ply;
+    const studied = shown.study !== undefined;
+    set({ game });
+    game.moment = undefined;
+    game.ply = ply;
     if (studied) {
       show();
       remember(true);
@@ -350,85 +360,77 @@ const gameActions: GameActions = {
     }
   },
   pick(index) {
+    const { games } = game;
     try {
-      setGame(game!.games, index);
+      const known = opened.find((each) => each.games === games && each.index === index);
+      set({ game: known ?? { games, index, game: games[index]!.read(), ply: 0 } });
     } catch (error) {
       return complain(error);
     }
-    asking.abort();
-    study = undefined;
     complain(undefined);
     show();
     remember(true);
   },
   async review(player) {
-    const reviewed = game!;
     reviewing.abort();
     reviewing = new AbortController();
     const { signal } = reviewing;
-    reviewed.progress = { positions: 0, of: 0 };
+    game.progress = { positions: 0, of: 0 };
     show();
     try {
-      await review(reviewed.game.pgn, player, signal, {
+      await review(game.game.pgn, player, signal, {
         progress(positions, of) {
-          if (game !== reviewed) return;
-          reviewed.progress = { positions, of };
-          showProgress(reviewed.progress);
+          game.progress = { positions, of };
+          showProgress(game.progress);
         },
         game(result, pgn) {
-          reviewed.reviewed = reviewedGame(result, pgn);
+          game.reviewed = reviewedGame(result, pgn);
         },
       });
-      reviewed.progress = undefined;
-      if (player) orient(player as Color);
-      announce(`The review is ready: ${reviewed.reviewed?.moments.length ?? 0} critical moments.`);
+      if (signal.aborted) return;
+      game.progress = undefined;
+      announce(`The review is ready: ${game.reviewed?.moments.length ?? 0} critical moments.`);
+      if (player && !shown.study) {
+        orient(player as Color);
+        remember(false);
+      }
     } catch (error) {
       if (signal.aborted) return;
-      reviewed.progress = { failure: (error as Error).message };
+      game.progress = { failure: (error as Error).message };
     }
-    if (game === reviewed) show();
+    show();
   },
   cancel() {
-    reviewing.abort();
-    game!.progress = undefined;
+    endReview(game);
     show();
   },
   moment(moment: Moment) {
     const { finding, line, uci, fen, score } = moment;
-    game!.ply = startOf(moment);
-    game!.moment = moment;
-    const next = newStudy({ fen, moves: uci }, finding.ply);
-    const known: Report = {
-      fen,
-      pov: next.root.turn,
-      line,
-      uci,
-      won: 0,
-      headline: 0,
-      findings: [finding],
-      superseded: [],
-      rejections: [],
-      score,
-    };
-    start(next, false, known);
+    game.ply = startOf(moment);
+    game.moment = moment;
+    const study = newStudy({ fen, moves: uci }, finding.ply);
+    const known = { line, uci, fen, score, won: 0, headline: 0, findings: [finding], superseded: [], rejections: [] };
+    answer(study, { ...known, pov: study.root.turn });
+    start({ study, game });
     remember(true);
     announcePlace();
   },
   better(mark: Mark) {
-    const before = game!.game.line.positions[mark.ply - 1]!;
+    const before = game.game.line.positions[mark.ply - 1]!;
     ask({ fen: fenOf(before), moves: mark.best }, 1);
   },
-};
+});
 
 // ---- Walking
 
 function walk(by: number): void {
+  const { study, game } = shown;
   if (study) {
     const ply = Math.min(Math.max(plyOf(study) + by, 0), lineOf(study).moves.length);
-    if (ply !== plyOf(study)) explanationActions.step(study.at.report, ply);
+    if (ply !== plyOf(study)) explanationActions(study).step(study.at.report, ply);
   } else {
-    const ply = Math.min(Math.max(game!.ply + by, 0), game!.game.line.moves.length);
-    if (ply !== game!.ply) gameActions.go(ply);
+    const ply = Math.min(Math.max(game.ply + by, 0), game.game.line.moves.length);
+    if (ply !== game.ply) gameActions(game).go(ply);
   }
 }
 
@@ -451,25 +453,26 @@ function parseExample(text: string): ExplainRequest {
   return { fen: fen!, ...(move && { move }) };
 }
 
+/** A position that belongs to no game, seen from the side to move. */
+function startAlone(study: Study): void {
+  orient(study.root.turn);
+  start({ study });
+}
+
 /** A FEN or a PGN, whichever it is. */
 function open(text: string): void {
   try {
     if (!text.trim()) throw new InputError("Paste a FEN or a PGN first.");
     if (looksLikeFen(text)) {
       const request = parseExample(text.trim().replace(/\s+/g, " "));
-      const next = newStudy(request, request.move ? 1 : 0);
-      dropGame();
-      start(next, true);
+      startAlone(newStudy(request, request.move ? 1 : 0));
     } else {
       const games = parseGames(text);
-      const first = games[0]!.read();
-      asking.abort();
-      if (games.length === 1 && !first.line.moves.length) {
-        dropGame();
-        start(newStudy(requestFor(first.line.positions[0]!), 0), true);
+      const game = games[0]!.read();
+      if (games.length === 1 && !game.line.moves.length) {
+        startAlone(newStudy(requestFor(game.line.positions[0]!), 0));
       } else {
-        study = undefined;
-        setGame(games, 0, first);
+        set({ game: { games, index: 0, game, ply: 0 } });
         orient("white");
         complain(undefined);
         show();
@@ -477,7 +480,7 @@ function open(text: string): void {
     }
     remember(true);
     scrollTo(0, 0);
-    if (!study) announcePlace();
+    if (!shown.study) announcePlace();
   } catch (error) {
     complain(error);
   }
@@ -490,8 +493,12 @@ function typed(text: string): boolean {
   return m !== undefined;
 }
 
+function escape(): void {
+  if (shown.study && shown.game) backToGame(shown.game);
+}
+
 startBoard(play);
-wire({ open, complain, walk, turnBoard, typed, escape: () => study && game && backToGame() });
+wire({ open, complain, walk, turnBoard, typed, escape });
 window.addEventListener("popstate", () => {
   clearTimeout(pending?.timer);
   pending = undefined;

@@ -140,24 +140,28 @@ export function pieceList(pos: Position, color: Color): string {
   return roles.flatMap((role) => [...pos.board.pieces(color, role)].map((sq) => `${role} ${makeSquare(sq)}`)).join(", ");
 }
 
-export const turnText = (pos: Position): string => {
-  const who = pos.turn === "white" ? "White" : "Black";
-  if (pos.isCheckmate()) return `${who} is mated`;
-  if (pos.isStalemate()) return `${who} is stalemated`;
-  return `${who} to move${pos.isCheck() ? ", in check" : ""}`;
-};
+/** How the game has ended where the side to move has no move. */
+export function endText(pos: Position): string | undefined {
+  if (pos.isCheckmate()) return `${pos.turn === "white" ? "White" : "Black"} is checkmated`;
+  return pos.isStalemate() ? "Stalemate: a draw" : undefined;
+}
+
+export const turnText = (pos: Position): string =>
+  endText(pos) ?? `${pos.turn === "white" ? "White" : "Black"} to move${pos.isCheck() ? ", in check" : ""}`;
 
 export const looksLikeFen = (text: string): boolean =>
   /^\s*[pnbrqk1-8]+(\/[pnbrqk1-8~]*){2,}(\s|$)/i.test(text) && !/\n\s*\S/.test(text.trim());
 
 /** The games of a PGN, of which there is at least one. */
 export function parseGames(text: string): Entry[] {
-  const games = parsePgn(text).filter((game) => game.moves.children.length || game.headers.has("FEN"));
+  const all = parsePgn(text);
+  const games = all.filter((game) => game.moves.children.length || game.headers.has("FEN"));
   if (!games.length) throw new InputError("Neither a FEN nor a PGN: no position and no moves were found in it.");
   return games.map((game) => ({
     title: `${game.headers.get("White") ?? "?"} – ${game.headers.get("Black") ?? "?"}`,
-    // One game goes to the server as it was written, clocks and all.
-    read: () => (games.length === 1 ? { ...readGame(game), pgn: text } : readGame(game)),
+    // One game goes to the server as it was written, clocks and all; a text with more, even without moves, would be reviewed
+    // as so many games.
+    read: () => (all.length === 1 ? { ...readGame(game), pgn: text } : readGame(game)),
   }));
 }
 

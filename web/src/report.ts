@@ -123,6 +123,13 @@ export function stake(finding: Finding): string {
   return "";
 }
 
+/** Whether a discovered check is said by the discovered attack on the king that it is. */
+export function isSaidAlready(report: Report, finding: Finding): boolean {
+  const isAttack = (other: Finding) =>
+    other.tactic === "discovered-attack" && other.ply === finding.ply && other.targets.join() === finding.targets.join();
+  return finding.tactic === "discovered-check" && report.findings.some(isAttack);
+}
+
 /** What the whole line wins or loses. */
 export function balance(report: Report): string {
   const { won } = report;

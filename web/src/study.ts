@@ -3,7 +3,7 @@
 import type { Move, Position } from "chessops";
 
 import type { ExplainRequest, Failure } from "./api.js";
-import { type Line, fenOf, parseMove, parsePosition, playLine, InputError } from "./position.js";
+import { type Line, endText, fenOf, parseMove, parsePosition, playLine, InputError } from "./position.js";
 import type { Finding, Rejection, Report } from "./report.js";
 
 export interface Study {
@@ -52,6 +52,9 @@ export const lineOf = (study: Study): Line => study.lines[study.at.report]!;
 export const plyOf = (study: Study): number => Math.min(study.at.ply, lineOf(study).moves.length);
 
 export const positionOf = (study: Study): Position => lineOf(study).positions[plyOf(study)]!;
+
+/** How the game has ended at the root: of such a position there is nothing to ask. */
+export const endOf = (study: Study): string | undefined => endText(study.root);
 
 /** What the board points out: what was chosen, else the weightiest finding of the ply. */
 export function pointedOut(study: Study): Finding | Rejection | undefined {

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
+import { after, before } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
@@ -38,6 +39,7 @@ export const PROGRAM = process.env.KOGA ?? here("../../target/debug/koga");
 /** Starts `koga serve` on a free port; gives its address and what stops it. */
 export async function startServer() {
   const child = spawn(PROGRAM, ["serve", "--addr", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
+  const ended = new Promise((resolve) => child.on("exit", resolve));
   const origin = await new Promise((resolve, reject) => {
     let said = "";
     const read = (chunk) => {
@@ -50,12 +52,31 @@ export async function startServer() {
     child.on("error", reject);
     child.on("exit", (code) => reject(new Error(`koga serve ended with ${code}: ${said}`)));
   });
-  const stop = () => new Promise((resolve) => (child.exitCode === null ? child.on("exit", resolve).on("error", resolve) && child.kill() : resolve()));
+  const stop = () => {
+    child.kill();
+    return ended;
+  };
   return { origin, stop };
 }
 
 export const startBrowser = () =>
   chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ARGS });
+
+/** A server and a browser for the tests of a file, from before the first until after the last. */
+export function started() {
+  const at = {};
+  let server;
+  before(async () => {
+    server = await startServer();
+    at.origin = server.origin;
+    at.browser = await startBrowser();
+  });
+  after(async () => {
+    await at.browser?.close();
+    await server?.stop();
+  });
+  return at;
+}
 
 /** Runs a test on a fresh page; `expect` names the complaints of the console that the test provokes. */
 export async function onPage({ browser, origin }, options, run) {
@@ -108,7 +129,7 @@ export const answered = (page) => page.waitForSelector("#explanation[aria-busy=f
 
 export async function reviewed(page) {
   await page.click(".review .primary");
-  await page.waitForSelector("#game a[download]", { timeout: 60_000 });
+  await page.waitForSelector("#game .download", { timeout: 60_000 });
 }
 
 /** Drags from square to square, as the board lies. */

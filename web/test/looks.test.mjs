@@ -4,24 +4,12 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { DISCOVERED, FORK, MISSED, answered, drag, hashOf, onPage, open, reviewed, screenshot, startBrowser, startServer } from "./harness.mjs";
+import { DISCOVERED, FORK, MISSED, answered, drag, hashOf, onPage, open, reviewed, screenshot, started } from "./harness.mjs";
 
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const at = {};
-let server;
-
-before(async () => {
-  server = await startServer();
-  at.origin = server.origin;
-  at.browser = await startBrowser();
-});
-
-after(async () => {
-  await at.browser?.close();
-  await server?.stop();
-});
+const at = started();
 
 const scenes = {
   start: answered,
@@ -51,6 +39,10 @@ const scenes = {
   async moment(page) {
     await page.click("#here .finding");
     await answered(page);
+  },
+  async end(page) {
+    await open(page, "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1");
+    await page.waitForSelector("#explanation h2:has-text('Stalemate')");
   },
   async error(page) {
     await open(page, "8/8/8/8 w - - 0 1");

@@ -3,23 +3,11 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { DISCOVERED, FORK, MISSED, PROGRAM, answered, drag, hashOf, onPage, open, reviewed, says, startBrowser, startServer, until } from "./harness.mjs";
+import { DISCOVERED, FORK, MISSED, PROGRAM, answered, drag, hashOf, onPage, open, reviewed, says, started, until } from "./harness.mjs";
 
-const at = {};
-let server;
-
-before(async () => {
-  server = await startServer();
-  at.origin = server.origin;
-  at.browser = await startBrowser();
-});
-
-after(async () => {
-  await at.browser?.close();
-  await server?.stop();
-});
+const at = started();
 
 test("a FEN pasted into the field gives the headline and the best line", () =>
   onPage(at, {}, async (page) => {
@@ -62,7 +50,7 @@ test("superseded rivals and why-not are one click away", () =>
     await page.selectOption("#why-not", "discovered-attack");
     await says(page, ".answers", /Found: the move makes it\./);
     await page.selectOption("#why-not", "pin");
-    await says(page, ".answers", /Nothing in this line has the shape of a pin|Refused by rule/);
+    await says(page, ".answers", /Nothing in this line has the shape of a pin/);
     await until(async () => assert.equal(await page.getAttribute(".answers .more a", "href"), "/tactics/pin.html"));
   }));
 
@@ -121,7 +109,7 @@ test("a game: reviewed, walked with the keyboard to a missed tactic, its better 
     await page.waitForSelector(".lost");
     await page.keyboard.press("Escape");
     await page.waitForSelector("#explanation", { state: "hidden" });
-    const [download] = await Promise.all([page.waitForEvent("download"), page.click("a[download]")]);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(".download")]);
     assert.match(await readFile(await download.path(), "utf8"), /Annotator "Koga[^]*\$4/);
   }));
 
@@ -167,14 +155,152 @@ test("a review can be cancelled", () =>
     await page.waitForSelector(".review >> text=Review this game");
   }));
 
+const TWO = `${MISSED}\n[White "Cara"]\n[Black "Dov"]\n[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n`;
+
 test("several games in one PGN: one is chosen", () =>
   onPage(at, {}, async (page) => {
-    await open(page, `${MISSED}\n[White "Cara"]\n[Black "Dov"]\n[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n`);
+    await open(page, TWO);
     await page.selectOption("#which-game", "1");
     await says(page, "#game h2", /Cara – Dov\s*1–0/);
     await page.keyboard.press("Escape");
     await page.locator("#moves button").last().click();
-    await says(page, "#turn", /Black is mated/);
+    await says(page, "#turn", /Black is checkmated/);
+  }));
+
+test("who picks another game and goes back finds the first as it was, with its review and the others", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, TWO);
+    await reviewed(page);
+    await page.selectOption("#which-game", "1");
+    await says(page, "#game h2", /Cara – Dov/);
+    await page.goBack();
+    await says(page, "#game h2", /Anna – Ben/);
+    await page.waitForSelector("#game .badge.missed");
+    assert.equal(await page.inputValue("#which-game"), "0");
+    await page.goForward();
+    await says(page, "#game h2", /Cara – Dov/);
+    assert.equal(await page.inputValue("#which-game"), "1");
+    await page.selectOption("#which-game", "0");
+    await page.waitForSelector("#game .badge.missed");
+  }));
+
+test("equal moves from another start are another game", () =>
+  onPage(at, {}, async (page) => {
+    const game = (white, fen) => `[White "${white}"]\n[FEN "${fen}"]\n\n1. Kd2 *\n`;
+    await open(page, game("", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"));
+    await open(page, game("", "4k3/8/8/8/8/8/P7/4K3 w - - 0 1"));
+    await says(page, "#game h2", /White/);
+    await page.goBack();
+    await until(async () => assert.match(await page.textContent("#pieces"), /White: king e1, pawn e2Black/));
+  }));
+
+test("who goes back to a game that is a position alone finds it", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, `[White "Gil"]\n[Black "Hal"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n\n*\n\n${MISSED}`);
+    await says(page, "#game h2", /Gil – Hal/);
+    await page.selectOption("#which-game", "1");
+    await says(page, "#game h2", /Anna – Ben/);
+    await page.goBack();
+    await says(page, "#game h2", /Gil – Hal/);
+    assert.equal(await page.inputValue("#which-game"), "0");
+  }));
+
+test("a game beside one without moves is reviewed by itself", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, `${MISSED}\n[White "Eva"]\n[Black "Finn"]\n[Result "1-0"]\n\n1-0\n`);
+    await reviewed(page);
+    await page.waitForSelector("#game .badge.missed");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(".download")]);
+    assert.match(await readFile(await download.path(), "utf8"), /White "Anna"[^]*Ne6/);
+  }));
+
+test("a review that ends while something else is on the board leaves the board as it lies", () =>
+  onPage(at, {}, async (page) => {
+    let release;
+    const held = new Promise((resolve) => (release = resolve));
+    await page.route("**/api/review", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await open(page, MISSED);
+    await page.selectOption(".review select", "black");
+    await page.click(".review .primary");
+    await page.click("#bar >> text=Explain 9...Ne6");
+    await answered(page);
+    release();
+    await page.waitForSelector("#game .download");
+    assert.equal(await page.locator(".orientation-white").count(), 1);
+  }));
+
+test("a review ends with the game that is left", () =>
+  onPage(at, {}, async (page) => {
+    await page.route("**/api/review", () => {});
+    await open(page, MISSED);
+    await open(page, TWO.slice(MISSED.length));
+    await says(page, "#game h2", /Cara – Dov/);
+    const failed = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/api/review"));
+    await page.click(".review .primary");
+    await page.waitForSelector("#game progress");
+    await page.goBack();
+    await failed;
+    await says(page, "#game h2", /Anna – Ben/);
+    await page.goForward();
+    await says(page, "#game h2", /Cara – Dov/);
+    await page.waitForSelector(".review >> text=Review this game");
+  }));
+
+test("the moves of a game are one stop of the Tab key, and the arrows go along them", () =>
+  onPage(at, {}, async (page) => {
+    await open(page, MISSED);
+    const stops = page.locator("#moves button[tabindex='0']");
+    assert.equal(await stops.count(), 1);
+    await stops.focus();
+    await page.keyboard.press("ArrowRight");
+    await says(page, "#moves [aria-current]", /Ne6/);
+    await page.keyboard.press("ArrowDown");
+    await says(page, "#moves [aria-current]", /Rxd8/);
+    await until(async () => assert.equal(await page.locator("#moves :focus").getAttribute("aria-current"), "step"));
+    assert.equal(await stops.count(), 1);
+    await page.keyboard.press("End");
+    await says(page, "#moves :focus", /Rd7/);
+    await page.keyboard.press("Tab");
+    assert.equal(await page.locator("#moves :focus").count(), 0);
+    await page.click("#moves button >> nth=1");
+    await says(page, "#moves [aria-current]", /Qxd8/);
+    assert.equal(await stops.count(), 1);
+  }));
+
+test("a line's moves are one stop of the Tab key too", () =>
+  onPage(at, { hash: hashOf({ fen: FORK, moves: "e4f6,d8f6,h6f6" }) }, async (page) => {
+    await answered(page);
+    const stops = page.locator(".line button[tabindex='0']");
+    assert.equal(await stops.count(), 1);
+    await stops.focus();
+    await page.keyboard.press("ArrowRight");
+    await says(page, ".line :focus", /Nxf6/);
+    await page.waitForURL(/ply=1/);
+  }));
+
+test("a position where the game is over is said to be so, and the server is not asked", () =>
+  onPage(at, {}, async (page) => {
+    await answered(page);
+    const asked = [];
+    page.on("request", (request) => request.url().includes("/api/") && asked.push(request.url()));
+    await open(page, "R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1");
+    await says(page, "#explanation h2", /^Black is checkmated\.$/);
+    await open(page, "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1");
+    await says(page, "#explanation h2", /^Stalemate: a draw\.$/);
+    assert.equal(await page.locator("#explanation .failure, #explanation[aria-busy=true]").count(), 0);
+    await page.goBack();
+    await says(page, "#explanation h2", /^Black is checkmated\.$/);
+    assert.deepEqual(asked, []);
+  }));
+
+test("a discovered check is listed once, by the discovered attack that it is", () =>
+  onPage(at, { hash: hashOf({ fen: "4r1k1/5pp1/8/8/Q3n3/8/P7/4K3 b - - 0 1", moves: "e4c3,e1d2,c3a4" }) }, async (page) => {
+    await answered(page);
+    await page.waitForSelector(".finding[data-tactic=discovered-attack]");
+    assert.equal(await page.locator(".finding[data-tactic=discovered-check]").count(), 0);
   }));
 
 test("a game's position is shared by its address", () =>
@@ -302,16 +428,21 @@ test("an answer that comes too late is dropped", () =>
     await answered(page);
     let release;
     const held = new Promise((resolve) => (release = resolve));
+    const isLate = (request) => request.url().endsWith("/api/explain") && request.postDataJSON().fen === FORK;
     await page.route("**/api/explain", async (route) => {
-      if (route.request().postDataJSON().fen === FORK) await held;
+      if (isLate(route.request())) await held;
       await route.continue().catch(() => {});
+    });
+    const ended = new Promise((resolve) => {
+      for (const event of ["requestfinished", "requestfailed"]) page.on(event, (request) => isLate(request) && resolve());
     });
     await open(page, FORK);
     await open(page, DISCOVERED);
     await page.waitForSelector("h2:has-text('opens the e-file')");
     release();
-    await page.waitForTimeout(300);
-    await says(page, "#explanation h2", /opens the e-file/);
+    await ended;
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+    assert.match(await page.innerText("#explanation h2"), /opens the e-file/);
   }));
 
 test("a file is opened, and a paste anywhere is read", () =>
