@@ -357,13 +357,6 @@ pub(super) fn refusal(id: Id, problem: &Problem) -> Response {
     response
 }
 
-/// The same with another status.
-pub(super) fn refusal_with(status: StatusCode, problem: &Problem) -> Response {
-    let mut response = refusal(None, problem);
-    *response.status_mut() = status;
-    response
-}
-
 /// The status that goes with a sort of trouble.
 pub fn status(kind: Kind) -> StatusCode {
     match kind {

@@ -42,20 +42,11 @@ const TEXT: &str = "text/plain; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
 
 /// What any request may be refused for.
-const ALWAYS: [Kind; 3] = [Kind::Host, Kind::Origin, Kind::Internal];
+const ALWAYS: [Kind; 4] = [Kind::Request, Kind::Host, Kind::Origin, Kind::Internal];
 
 /// What a body may be refused for.
-const OF_BODY: &[Kind] = &[
-    Kind::Request,
-    Kind::Fen,
-    Kind::Move,
-    Kind::Timeout,
-    Kind::TooLarge,
-    Kind::MediaType,
-    Kind::Busy,
-    Kind::Engine,
-    Kind::Deadline,
-];
+const OF_BODY: &[Kind] =
+    &[Kind::Fen, Kind::Move, Kind::Timeout, Kind::TooLarge, Kind::MediaType, Kind::Busy, Kind::Engine, Kind::Deadline];
 
 /// The answers to a request for an explanation.
 #[derive(JsonSchema)]
