@@ -20,14 +20,17 @@ use std::{
     time::Duration,
 };
 
-use tokio::{net::TcpListener, runtime, sync::Semaphore};
+use tokio::{net::TcpListener, runtime, sync::Semaphore, task::spawn_blocking};
 
 use self::{
     analyses::Analyses,
     assets::{Asset, Assets},
     metrics::Metrics,
 };
-use crate::engine::{EngineArgs, seconds};
+use crate::{
+    engine::{EngineArgs, seconds},
+    request::Problem,
+};
 
 pub use self::{
     analyses::{LONGEST_WAIT, WAITING_FOR_EACH},
@@ -82,7 +85,7 @@ struct App {
     review_deadline: Duration,
     analyses: Arc<Analyses>,
     /// Room for what takes milliseconds and no engine: long lines, and reading games.
-    longer: Semaphore,
+    longer: Arc<Semaphore>,
     /// Room for connections.
     connections: Arc<Semaphore>,
     assets: Assets,
@@ -100,13 +103,31 @@ impl App {
             deadline: args.deadline,
             review_deadline: args.review_deadline,
             analyses: Arc::new(Analyses::new(args.engine, args.analyses.map_or(cores.max(2), usize::from))),
-            longer: Semaphore::new(cores),
+            longer: Arc::new(Semaphore::new(cores)),
             connections: Arc::new(Semaphore::new(connections::MOST)),
             assets: Assets::new(),
             tactics: Asset::new("application/json", json(serde_json::to_vec(&api::all_tactics()))?.into()),
             openapi: Asset::new("application/json", json(serde_json::to_vec(&document()))?.into()),
             metrics: Metrics::default(),
         })
+    }
+
+    /// Does what takes milliseconds and no engine on a thread of its own. Its room is free again when it is done, even if
+    /// nobody waits for it any more.
+    ///
+    /// # Errors
+    ///
+    /// Where it panics.
+    async fn beside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem<'static>> {
+        let room = self.longer.clone().acquire_owned().await.expect("it is never closed");
+        let task = spawn_blocking(move || {
+            let _room = room;
+            work()
+        });
+        task.await.map_err(|_| analyses::accident())
     }
 }
 
@@ -215,6 +236,33 @@ mod tests {
                 assert_eq!(problem.expect_err("an accident").kind, crate::request::Kind::Internal);
             }
             assert_eq!(analyses.load().running, 0);
+        });
+    }
+
+    #[test]
+    fn what_is_done_beside_has_its_room_to_its_end() {
+        let runtime = runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be built");
+        runtime.block_on(async {
+            let app = app();
+            let rooms = app.longer.available_permits();
+            let (begin, begun) = tokio::sync::oneshot::channel();
+            let (end, told_to_end) = std::sync::mpsc::channel::<()>();
+            let work = app.beside(move || {
+                let _ = begin.send(());
+                let _ = told_to_end.recv();
+            });
+            tokio::select! {
+                biased;
+                _ = work => panic!("it is not done"),
+                _ = begun => {}
+            }
+            assert_eq!(app.longer.available_permits(), rooms - 1, "nobody waits for it, but it goes on");
+            drop(end);
+            let all = app.longer.acquire_many(rooms.try_into().expect("a few")).await;
+            drop(all.expect("it is never closed"));
+            let failed = app.beside(|| -> () { panic!("on purpose") }).await;
+            assert_eq!(failed.expect_err("an accident").kind, crate::request::Kind::Internal);
+            assert_eq!(app.longer.available_permits(), rooms);
         });
     }
 

@@ -126,15 +126,11 @@ pub(super) async fn review(State(app): State<Arc<App>>, request: Request) -> Res
         Ok(body) => body,
         Err(problem) => return refusal(None, &problem),
     };
-    // Reading the games takes some milliseconds: only a few at a time.
-    let reading = app.longer.acquire().await;
     let its_app = app.clone();
-    let task = spawn_blocking(move || Task::read(&body, &its_app)).await;
-    drop(reading);
-    let task = match task {
+    let task = match app.beside(move || Task::read(&body, &its_app)).await {
         Ok(Ok(task)) => task,
         Ok(Err(err)) => return refusal(None, &(&err).into()),
-        Err(_) => return refusal(None, &accident()),
+        Err(problem) => return refusal(None, &problem),
     };
     let turn = match app.analyses.turn().await {
         Ok(turn) => turn,
