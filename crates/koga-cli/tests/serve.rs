@@ -566,9 +566,9 @@ fn an_engine_that_is_missing_is_told() {
     assert_eq!(answer.kind(), refused(502, "engine"));
     assert!(answer.text().contains("no-such-engine-anywhere"));
     assert_eq!(server.post("/api/explain", &json!({ "fen": FORK, "moves": ["Nc7"] })).status, 200);
-    let events = server.post("/api/review", &json!({ "pgn": GAMES })).events();
-    let (name, data) = events.last().expect("events");
-    assert_eq!((name.as_str(), &data["error"]["kind"]), ("error", &json!("engine")));
+    let answer = server.post("/api/review", &json!({ "pgn": GAMES }));
+    assert_eq!(answer.kind(), refused(502, "engine"));
+    assert!(answer.text().contains("no-such-engine-anywhere"));
 }
 
 #[test]
@@ -861,8 +861,12 @@ fn every_route_is_described_and_answers_are_as_described() {
     }
     let events = server.post("/api/review", &json!({ "pgn": GAMES })).events();
     let event = validator(of("/api/review", "200", "text/event-stream"));
+    let kinds_of_event = document["components"]["schemas"]["ReviewEvent"]["anyOf"].as_array().expect("a list");
     for (name, data) in &events {
         holds(&event, data);
+        let says_so =
+            |kind: &&Value| kind["description"].as_str().is_some_and(|said| said.starts_with(&format!("`{name}`")));
+        holds(&validator(kinds_of_event.iter().find(says_so).expect("it is described").clone()), data);
         if name == "game" {
             holds(&named("ReviewedGame"), data);
             holds(&named("Game"), &data["game"]);

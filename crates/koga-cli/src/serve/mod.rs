@@ -199,6 +199,7 @@ mod tests {
     use hyper_util::service::TowerToHyperService;
 
     use super::*;
+    use crate::request::Kind;
 
     fn app() -> Arc<App> {
         let matches = Args::augment_args(clap::Command::new("serve")).get_matches_from(["serve"]);
@@ -233,9 +234,28 @@ mod tests {
                 let turn = analyses.turn().await.expect("nobody else is there");
                 let time = Duration::from_secs(60);
                 let problem = analyses.run(turn, time, |_| panic!("on purpose")).await.map(|()| "no accident");
-                assert_eq!(problem.expect_err("an accident").kind, crate::request::Kind::Internal);
+                assert_eq!(problem.expect_err("an accident").kind, Kind::Internal);
             }
             assert_eq!(analyses.load().running, 0);
+        });
+    }
+
+    #[test]
+    fn no_engine_is_opened_for_an_analysis_that_was_stopped() {
+        let runtime = runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be built");
+        runtime.block_on(async {
+            let engine = EngineArgs { engine: Some("no-such-engine-anywhere".to_owned()), ..EngineArgs::default() };
+            let analyses = Arc::new(Analyses::new(engine, 1));
+            for (is_stopped, kind) in [(false, Kind::Engine), (true, Kind::Deadline)] {
+                let stop = Arc::new(analyses::Stop::default());
+                if is_stopped {
+                    stop.stop();
+                }
+                let turn = analyses.turn().await.expect("nobody else is there");
+                let opened = analyses.open(turn, &stop).await;
+                assert_eq!(opened.map(|_| "an engine").expect_err("no engine").kind, kind);
+                assert_eq!(analyses.load().running, 0);
+            }
         });
     }
 
@@ -261,7 +281,7 @@ mod tests {
             let all = app.longer.acquire_many(rooms.try_into().expect("a few")).await;
             drop(all.expect("it is never closed"));
             let failed = app.beside(|| -> () { panic!("on purpose") }).await;
-            assert_eq!(failed.expect_err("an accident").kind, crate::request::Kind::Internal);
+            assert_eq!(failed.expect_err("an accident").kind, Kind::Internal);
             assert_eq!(app.longer.available_permits(), rooms);
         });
     }

@@ -13,7 +13,7 @@ use super::{
     App,
     api::{self, Explain, JsonTactic, MoveReport, status},
     assets::Assets,
-    review::{self, Done, Failed, Game, Progress, ReviewRequest},
+    review::{self, Event, ReviewRequest},
 };
 use crate::{
     explain::ScoredReport,
@@ -62,22 +62,6 @@ enum Explanation {
     Move(Box<MoveReport<Value>>),
 }
 
-/// What the events of a review hold as their data, by the event's name.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[schemars(rename = "ReviewEvent")]
-#[expect(dead_code, reason = "only its schema is used")]
-enum ReviewEvent {
-    /// `progress`
-    Progress(Progress),
-    /// `game`
-    Game(Box<Game>),
-    /// `error`, which ends the stream
-    Error(Failed<'static>),
-    /// `done`, which ends the stream
-    Done(Done),
-}
-
 /// All that the server answers.
 pub fn operations() -> Vec<Operation> {
     let get_of = |path, summary, answer, handler| Operation {
@@ -111,7 +95,7 @@ pub fn operations() -> Vec<Operation> {
             description: "The answer is a stream of events: `progress` now and then, `game` for each game in the order of the \
                           PGN, and at the end `done` or `error`. The schema is that of an event's data.",
             request: Some(SchemaGenerator::subschema_for::<ReviewRequest>),
-            answer: ("text/event-stream", SchemaGenerator::subschema_for::<ReviewEvent>),
+            answer: ("text/event-stream", SchemaGenerator::subschema_for::<Event>),
             failures: OF_BODY,
             handler: post(review::review),
         },
