@@ -201,8 +201,9 @@ mod tests {
     use super::*;
     use crate::request::Kind;
 
-    fn app() -> Arc<App> {
-        let matches = Args::augment_args(clap::Command::new("serve")).get_matches_from(["serve"]);
+    pub(super) fn app(args: &[&str]) -> Arc<App> {
+        let args = [&["serve"], args].concat();
+        let matches = Args::augment_args(clap::Command::new("serve")).get_matches_from(args);
         Arc::new(App::new(Args::from_arg_matches(&matches).expect("all has defaults")).expect("all can be written"))
     }
 
@@ -212,7 +213,7 @@ mod tests {
         runtime.block_on(async {
             let accident = get(async || -> &'static str { panic!("on purpose") });
             let router = Router::new().route("/accident", accident).route("/healthz", get(api::health));
-            let service = TowerToHyperService::new(api::guarded(router, app()));
+            let service = TowerToHyperService::new(api::guarded(router, app(&[])));
             for (path, status, text) in [("/accident", 500, "\"kind\":\"internal\""), ("/healthz", 200, "ok")] {
                 let mut request = Request::get(path).header("host", "127.0.0.1").body(Body::empty()).unwrap();
                 request.extensions_mut().insert(guard::Local(([127, 0, 0, 1], 80).into()));
@@ -229,7 +230,7 @@ mod tests {
     fn an_accident_in_an_analysis_is_told_and_its_turn_given_back() {
         let runtime = runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be built");
         runtime.block_on(async {
-            let analyses = app().analyses.clone();
+            let analyses = app(&[]).analyses.clone();
             for _ in 0..10 {
                 let turn = analyses.turn().await.expect("nobody else is there");
                 let time = Duration::from_secs(60);
@@ -263,7 +264,7 @@ mod tests {
     fn what_is_done_beside_has_its_room_to_its_end() {
         let runtime = runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be built");
         runtime.block_on(async {
-            let app = app();
+            let app = app(&[]);
             let rooms = app.longer.available_permits();
             let (begin, begun) = tokio::sync::oneshot::channel();
             let (end, told_to_end) = std::sync::mpsc::channel::<()>();

@@ -328,3 +328,44 @@ async fn tell(mut work: Work, events: &mpsc::Sender<Bytes>) -> Result<Done, Prob
         Ok(Err(BatchError::Io(_))) | Err(_) => Err(accident()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use serde_json::json;
+    use tokio::{runtime, time::sleep};
+
+    use super::*;
+    use crate::serve::tests::app;
+
+    fn request(games: usize) -> Request {
+        let body = json!({ "pgn": "[Event \"x\"]\n\n1. e4 *\n\n".repeat(games), "nodes": 10 });
+        Request::post("/api/review").header("content-type", "application/json").body(body.to_string().into()).unwrap()
+    }
+
+    #[test]
+    fn who_does_not_read_keeps_the_engine_until_the_time_is_over_and_no_longer() {
+        let runtime = runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be built");
+        runtime.block_on(async {
+            let app = app(&["--review-deadline", "2", "--analyses", "1"]);
+            let begun = Instant::now();
+            let mut received = begin(&app, request(MOST_GAMES)).await.map_err(|err| err.message).expect("a review");
+            while app.analyses.load().running > 0 {
+                assert!(begun.elapsed() < Duration::from_secs(20), "it goes on");
+                sleep(Duration::from_millis(10)).await;
+            }
+            assert!(begun.elapsed() >= app.review_deadline, "more was done than there is room for");
+            assert_eq!(app.analyses.load().stopped, 1);
+            // What was told is still there to be read, and why it ended.
+            let mut told = Vec::new();
+            while let Some(event) = received.recv().await {
+                told.push(String::from_utf8_lossy(&event).into_owned());
+            }
+            let last = told.pop().expect("events");
+            assert!(last.starts_with("event: error\n") && last.contains("\"kind\":\"deadline\""), "{last}");
+            assert_eq!(told.len(), MOST_UNREAD);
+            assert!(told[0].starts_with("event: progress\n"), "{}", told[0]);
+        });
+    }
+}
