@@ -92,8 +92,9 @@ impl Server {
     /// Waits until the server has begun some of so many answers and begins no more.
     fn await_standstill(&self, path: &str, asked: usize) {
         let name = format!("koga_http_requests_total{{route=\"{path}\",status=\"200\"}} ");
-        let (mut answered, mut same) = (0, 0);
+        let (begun, mut answered, mut same) = (Instant::now(), 0, 0);
         while answered <= 1 || same < 5 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it goes on to answer");
             sleep(Duration::from_millis(200));
             let text = self.get("/metrics").text();
             let now = text.lines().find_map(|line| line.strip_prefix(&name)?.parse().ok()).unwrap_or(0);
@@ -681,8 +682,8 @@ fn who_reads_slowly_or_asks_for_much_does_not_keep_it_from_ending() {
         sleeps.head("GET", "/licence", &[], None);
     }
     server.await_standstill("/licence", 1000);
-    server.signal("-TERM");
     let begun = Instant::now();
+    server.signal("-TERM");
     let events = listens.answer(false).events();
     let (name, data) = events.last().expect("events");
     assert_eq!((name.as_str(), &data["error"]["kind"]), ("error", &json!("deadline")));

@@ -115,9 +115,9 @@ pub struct Done {
 /// The end of a review that failed.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReviewError")]
-pub struct Failed<'a> {
+pub struct Failed {
     /// Why.
-    pub error: Problem<'a>,
+    pub error: Problem<'static>,
 }
 
 /// What is told of a review: the data of an event. Its name stands in each description, for whoever reads the schema.
@@ -130,7 +130,7 @@ pub enum Event {
     /// `game`
     Game(Box<Game>),
     /// `error`, which ends the stream
-    Error(Failed<'static>),
+    Error(Failed),
     /// `done`, which ends the stream
     Done(Done),
 }
