@@ -119,15 +119,11 @@ impl Color {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let command = match cli.command {
+    let mut out = io::stdout();
+    let done = match Cli::parse().command {
         Command::Tag(args) => return tag::run(args, &mut Cli::command()),
         Command::Agree(args) => return agree::run(args, &mut Cli::command()),
         Command::Serve(args) => return serve::run(*args),
-        command => command,
-    };
-    let mut out = io::stdout().lock();
-    let done = match command {
         Command::Explain(args) if args.jsonl => {
             jsonl::run(io::stdin().lock(), &mut out, &args.engine).map(|failed| ExitCode::from(u8::from(failed > 0)))
         }
@@ -140,7 +136,6 @@ fn main() -> ExitCode {
                 Ok(ExitCode::FAILURE)
             }
         },
-        Command::Tag(_) | Command::Agree(_) | Command::Serve(_) => unreachable!("they write for themselves"),
         Command::Tactics { name, color } => {
             let text = name.map_or_else(pages::index, |tactic| pages::terminal(tactic, color.is_wanted()));
             out.write_all(text.as_bytes()).map(|()| ExitCode::SUCCESS)

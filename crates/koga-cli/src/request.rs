@@ -110,6 +110,12 @@ impl<'a> Problem<'a> {
     pub fn new(kind: Kind, message: impl Into<Cow<'a, str>>) -> Problem<'a> {
         Problem { kind, ply: None, token: None, message: message.into() }
     }
+
+    /// The same, which outlives the request.
+    pub fn into_owned(self) -> Problem<'static> {
+        let owned = |text: Cow<str>| Cow::Owned(text.into_owned());
+        Problem { kind: self.kind, ply: self.ply, token: self.token.map(owned), message: owned(self.message) }
+    }
 }
 
 impl<'a> From<&'a RequestError> for Problem<'a> {

@@ -2,10 +2,9 @@
 
 use std::{
     fs,
-    io::Write,
+    io::{BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
-    thread::sleep,
     time::{Duration, Instant},
 };
 
@@ -241,17 +240,20 @@ fn an_interruption_leaves_a_readable_file() {
     let dir = scratch("interrupted");
     let (games, out) = (dir.join("games.pgn"), dir.join("out.pgn"));
     fs::write(&games, format!("{}\n", GAMES.split("[Event \"two\"]").next().unwrap()).repeat(3000)).unwrap();
-    let child = koga()
+    let mut child = koga()
         .args(["review", text(&games), "-o", text(&out), "--nodes", "3000"])
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program runs");
-    sleep(Duration::from_millis(700));
+    // Once it tells of a game it is well under way.
+    let mut told = BufReader::new(child.stdout.take().expect("piped"));
+    told.read_line(&mut String::new()).expect("it tells of the first game");
     assert!(!out.exists(), "the file appears only once it is complete");
     let start = Instant::now();
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
     assert!(killed.success());
+    told.read_to_end(&mut Vec::new()).expect("it is listened to");
     let output = child.wait_with_output().expect("it ends");
     assert!(start.elapsed() < Duration::from_secs(10));
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));

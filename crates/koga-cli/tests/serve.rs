@@ -2,6 +2,8 @@
 
 #![cfg(unix)]
 
+mod support;
+
 use std::{
     fs,
     io::{BufRead, BufReader, ErrorKind, Read, Write},
@@ -14,6 +16,7 @@ use std::{
 
 use koga_cli::serve;
 use serde_json::{Value, json};
+use support::Folder;
 
 const FORK: &str = "r3k3/5ppp/8/3N4/8/8/5PPP/4K3 w - - 0 1";
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -84,6 +87,21 @@ impl Server {
             assert!(begun.elapsed() < Duration::from_secs(10), "{name} never became {value}");
             sleep(Duration::from_millis(10));
         }
+    }
+
+    /// Waits until the server has begun some of so many answers and begins no more.
+    fn await_standstill(&self, path: &str, asked: usize) {
+        let name = format!("koga_http_requests_total{{route=\"{path}\",status=\"200\"}} ");
+        let (begun, mut answered, mut same) = (Instant::now(), 0, 0);
+        while answered <= 1 || same < 5 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it goes on to answer");
+            sleep(Duration::from_millis(200));
+            let text = self.get("/metrics").text();
+            let now = text.lines().find_map(|line| line.strip_prefix(&name)?.parse().ok()).unwrap_or(0);
+            same = if now == answered { same + 1 } else { 0 };
+            answered = now;
+        }
+        assert!(answered < asked, "it waits for who does not read");
     }
 
     fn signal(&self, name: &str) {
@@ -241,6 +259,35 @@ fn refused(status: u16, kind: &str) -> (u16, String) {
 /// A request that keeps the engine busy for long.
 fn long() -> Value {
     json!({ "id": "long", "fen": START, "nodes": serve::MOST_NODES })
+}
+
+/// An engine that answers on cue; it knows the move `d5c7` only.
+struct CuedEngine {
+    folder: Folder,
+}
+
+impl CuedEngine {
+    fn new() -> CuedEngine {
+        let folder = Folder::new();
+        // A link, since a program that was just written cannot be run while another thread starts one.
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/engine.sh");
+        std::os::unix::fs::symlink(script, folder.path("engine")).expect("a link can be made");
+        CuedEngine { folder }
+    }
+
+    fn serve(&self, args: &[&str]) -> Server {
+        let engine = self.folder.path("engine");
+        Server::start(&[&["--engine", engine.to_str().expect("UTF-8")], args].concat())
+    }
+
+    /// Lets it answer, from now on.
+    fn cue(&self) {
+        self.folder.write("cue", "");
+    }
+
+    fn starts(&self) -> usize {
+        fs::read_to_string(self.folder.path("starts")).expect("it was started").lines().count()
+    }
 }
 
 #[test]
@@ -451,7 +498,7 @@ fn only_its_own_pages_may_use_it() {
     for heads in ["", "Host: localhost\r\nHost: localhost\r\n", "Host: a b\r\n", "Host: x@localhost\r\n"] {
         let mut connection = server.connect();
         connection.write(format!("GET /healthz HTTP/1.1\r\n{heads}\r\n").as_bytes());
-        assert_eq!(connection.answer(false).kind(), refused(400, "host"), "{heads}");
+        assert_eq!(connection.answer(false).kind(), refused(400, "request"), "{heads}");
     }
     let mut connection = server.connect();
     connection.write(b"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -488,17 +535,22 @@ fn garbage_and_broken_connections_harm_nobody() {
 
 #[test]
 fn too_many_analyses_are_sent_away_and_given_lines_are_not() {
-    let server = Server::start(&["--analyses", "1", "--deadline", "60"]);
+    let engine = CuedEngine::new();
+    let server = engine.serve(&["--analyses", "1", "--deadline", "60"]);
     let mut running = server.connect();
-    running.head("POST", "/api/explain", &[JSON], Some(long().to_string().len()));
-    running.write(long().to_string().as_bytes());
+    let request = json!({ "id": 1, "fen": FORK }).to_string();
+    running.head("POST", "/api/explain", &[JSON], Some(request.len()));
+    running.write(request.as_bytes());
     server.await_metric("koga_analyses_running", 1);
     scope(|scope| {
-        let waiting: Vec<_> = (0..serve::WAITING_FOR_EACH)
-            .map(|_| {
-                scope.spawn(|| {
+        let waiting: Vec<Connection> = (0..serve::WAITING_FOR_EACH).map(|_| server.connect()).collect();
+        let waiting: Vec<_> = waiting
+            .into_iter()
+            .map(|mut connection| {
+                scope.spawn(move || {
                     let begun = Instant::now();
-                    (server.post("/api/explain", &long()), begun.elapsed())
+                    let body = long().to_string();
+                    (connection.ask("POST", "/api/explain", &[JSON], body.as_bytes()), begun.elapsed())
                 })
             })
             .collect();
@@ -524,13 +576,20 @@ fn too_many_analyses_are_sent_away_and_given_lines_are_not() {
     assert_eq!(server.post("/api/review", &json!({ "pgn": GAMES })).kind(), refused(429, "busy"));
     assert_eq!(server.metric("koga_analyses_queued"), 0);
     assert_eq!(server.metric("koga_analyses_refused_total"), serve::WAITING_FOR_EACH as u64 + 2);
+    engine.cue();
+    let answer = running.answer(false);
+    assert_eq!((answer.status, &answer.json()["score"]), (200, &json!({ "cp": 7 })), "{}", answer.text());
 }
 
 #[test]
 fn an_analysis_that_takes_too_long_is_stopped() {
-    let server = Server::start(&["--deadline", "0.3", "--analyses", "1"]);
+    // Long enough for the search that follows, on a machine with much else to do.
+    let server = Server::start(&["--deadline", "3", "--analyses", "1"]);
+    // Two searches, of which the first is stopped.
+    let mut long = long();
+    long["move"] = "a3".into();
     for _ in 0..3 {
-        let answer = server.post("/api/explain", &long());
+        let answer = server.post("/api/explain", &long);
         assert_eq!(answer.kind(), refused(503, "deadline"));
         assert_eq!(answer.json()["id"], "long");
         // The engine is stopped and may be used again.
@@ -566,50 +625,46 @@ fn an_engine_that_is_missing_is_told() {
     assert_eq!(answer.kind(), refused(502, "engine"));
     assert!(answer.text().contains("no-such-engine-anywhere"));
     assert_eq!(server.post("/api/explain", &json!({ "fen": FORK, "moves": ["Nc7"] })).status, 200);
-    let events = server.post("/api/review", &json!({ "pgn": GAMES })).events();
-    let (name, data) = events.last().expect("events");
-    assert_eq!((name.as_str(), &data["error"]["kind"]), ("error", &json!("engine")));
+    let answer = server.post("/api/review", &json!({ "pgn": GAMES }));
+    assert_eq!(answer.kind(), refused(502, "engine"));
+    assert!(answer.text().contains("no-such-engine-anywhere"));
 }
 
 #[test]
 fn an_external_engine_is_started_once() {
-    use std::os::unix::fs::PermissionsExt;
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("serve-engine");
-    let _ = fs::remove_dir_all(&dir);
-    fs::create_dir_all(&dir).unwrap();
-    let (engine, starts) = (dir.join("engine"), dir.join("starts"));
-    let script = format!(
-        "#!/bin/sh\necho start >> '{}'\nwhile read -r line; do case \"$line\" in uci) echo id name Fake; echo uciok;; \
-         isready) echo readyok;; go*) echo info depth 1 score cp 7 nodes 5 pv d5c7; echo bestmove d5c7;; quit) exit;; esac; done\n",
-        starts.display()
-    );
-    fs::write(&engine, script).unwrap();
-    fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).unwrap();
-    let server = Server::start(&["--engine", engine.to_str().unwrap(), "--analyses", "1"]);
+    let engine = CuedEngine::new();
+    engine.cue();
+    let server = engine.serve(&["--analyses", "1"]);
     for _ in 0..5 {
         let answer = server.post("/api/explain", &json!({ "fen": FORK }));
         assert_eq!((answer.status, &answer.json()["score"]), (200, &json!({ "cp": 7 })), "{}", answer.text());
     }
-    assert_eq!(fs::read_to_string(&starts).unwrap().lines().count(), 1);
+    assert_eq!(engine.starts(), 1);
 }
 
 #[test]
 fn what_runs_is_finished_when_it_is_told_to_end() {
     for signal in ["-TERM", "-INT"] {
-        let mut server = Server::start(&[]);
+        let engine = CuedEngine::new();
+        let mut server = engine.serve(&[]);
         let (_fresh, mut idle, mut half) = (server.connect(), server.connect(), server.connect());
         assert_eq!(idle.ask("GET", "/healthz", &[], b"").status, 200);
         half.write(b"GET / HTTP/1.1\r\n");
-        let request = json!({ "id": 1, "fen": START, "nodes": 600_000 }).to_string();
+        let request = json!({ "id": 1, "fen": FORK }).to_string();
         let mut running = server.connect();
         running.head("POST", "/api/explain", &[JSON], Some(request.len()));
         running.write(request.as_bytes());
         server.await_metric("koga_analyses_running", 1);
         server.signal(signal);
+        let begun = Instant::now();
+        while TcpStream::connect(server.addr).is_ok() {
+            assert!(begun.elapsed() < serve::GRACE / 2, "it accepts nothing more");
+            sleep(Duration::from_millis(10));
+        }
+        engine.cue();
         let answer = running.answer(false);
         assert_eq!((answer.status, &answer.json()["id"]), (200, &json!(1)), "{}", answer.text());
         assert!(server.ended(Duration::from_secs(5)).success());
-        assert!(TcpStream::connect(server.addr).is_err());
     }
 }
 
@@ -626,15 +681,9 @@ fn who_reads_slowly_or_asks_for_much_does_not_keep_it_from_ending() {
     for _ in 0..1000 {
         sleeps.head("GET", "/licence", &[], None);
     }
-    let mut answered = (0, 1);
-    while answered.0 != answered.1 {
-        sleep(Duration::from_millis(300));
-        let now = server.metric("koga_http_requests_total{route=\"/licence\",status=\"200\"}");
-        answered = (answered.1, now);
-    }
-    assert!(answered.0 < 1000, "it cannot write any more");
-    server.signal("-TERM");
+    server.await_standstill("/licence", 1000);
     let begun = Instant::now();
+    server.signal("-TERM");
     let events = listens.answer(false).events();
     let (name, data) = events.last().expect("events");
     assert_eq!((name.as_str(), &data["error"]["kind"]), ("error", &json!("deadline")));
@@ -689,7 +738,7 @@ fn reordered<'a>(value: &Value, lines: &'a str) -> &'a str {
 
 #[test]
 fn reviews_have_limits_of_their_own() {
-    let server = Server::start(&["--review-deadline", "0.5"]);
+    let server = Server::start(&[]);
     let of = |request: Value| server.post("/api/review", &request);
     let game = "[Event \"x\"]\n\n1. e4 *\n\n";
     for (request, part) in [
@@ -710,7 +759,10 @@ fn reviews_have_limits_of_their_own() {
     }
     let deep = format!("1. e4 {}{} *", "(".repeat(100_000), ")".repeat(100_000));
     assert_eq!(of(json!({ "pgn": deep, "nodes": 100 })).events().last().unwrap().0, "done");
-    let events = of(json!({ "pgn": "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *", "nodes": 1_000_000 })).events();
+    let server = Server::start(&["--review-deadline", "3", "--analyses", "1"]);
+    let of = |request: Value| server.post("/api/review", &request);
+    let moves = "1. Nf3 Nf6 2. Ng1 Ng8 ".repeat(20);
+    let events = of(json!({ "pgn": format!("{moves} *"), "nodes": 1_000_000 })).events();
     let (name, data) = events.last().expect("events");
     assert_eq!((name.as_str(), &data["error"]["kind"]), ("error", &json!("deadline")));
     assert!(events.iter().all(|(name, _)| name != "game"), "what a stopped engine says is not told");
@@ -861,8 +913,12 @@ fn every_route_is_described_and_answers_are_as_described() {
     }
     let events = server.post("/api/review", &json!({ "pgn": GAMES })).events();
     let event = validator(of("/api/review", "200", "text/event-stream"));
+    let kinds_of_event = document["components"]["schemas"]["ReviewEvent"]["anyOf"].as_array().expect("a list");
     for (name, data) in &events {
         holds(&event, data);
+        let says_so =
+            |kind: &&Value| kind["description"].as_str().is_some_and(|said| said.starts_with(&format!("`{name}`")));
+        holds(&validator(kinds_of_event.iter().find(says_so).expect("it is described").clone()), data);
         if name == "game" {
             holds(&named("ReviewedGame"), data);
             holds(&named("Game"), &data["game"]);

@@ -130,22 +130,27 @@ impl Analyses {
         let stop = StopOnDrop::default();
         let (analyses, its_stop) = (self.clone(), stop.0.clone());
         let task = spawn_blocking(move || {
-            let _turn = turn;
-            let mut engine = analyses.lease(&its_stop)?;
+            let mut engine = analyses.lease(turn, &its_stop)?;
             Ok(work(&mut engine))
         });
         tokio::select! {
-            done = task => match done {
-                Ok(Ok(done)) => Ok(done),
-                Ok(Err(err)) => Err(engine_failed(&err)),
-                Err(_) => Err(accident()),
-            },
-            problem = self.time_over(time) => Err(problem),
+            done = task => done.unwrap_or_else(|_| Err(accident())),
+            problem = self.clone().time_over(time) => Err(problem),
         }
     }
 
+    /// An engine for an analysis that is run elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// Where the engine cannot be opened, or the analysis was stopped already.
+    pub async fn open(self: &Arc<Analyses>, turn: Turn, stop: &Arc<Stop>) -> Result<Lease, Problem<'static>> {
+        let (analyses, stop) = (self.clone(), stop.clone());
+        spawn_blocking(move || analyses.lease(turn, &stop)).await.unwrap_or_else(|_| Err(accident()))
+    }
+
     /// Waits for the end of the time that an analysis has, or of the server.
-    pub async fn time_over(&self, time: Duration) -> Problem<'static> {
+    pub async fn time_over(self: Arc<Analyses>, time: Duration) -> Problem<'static> {
         let mut ending = self.ending.subscribe();
         let message: Cow<str> = tokio::select! {
             () = sleep(time) => format!("the analysis was stopped after {} seconds", time.as_secs_f64()).into(),
@@ -172,15 +177,15 @@ impl Analyses {
     }
 
     /// An engine, which that stop stops.
-    ///
-    /// # Errors
-    ///
-    /// [`EngineError`] if it cannot be opened.
-    pub fn lease(self: &Arc<Analyses>, stop: &Arc<Stop>) -> Result<Lease, EngineError> {
+    fn lease(self: Arc<Analyses>, turn: Turn, stop: &Arc<Stop>) -> Result<Lease, Problem<'static>> {
+        // A thread may have been long in coming: no engine, least of all a process, is begun for nobody.
+        if stop.is_stopped() {
+            return Err(Problem::new(Kind::Deadline, "the analysis was stopped before it began"));
+        }
         let idle = lock(&self.idle).0.pop();
-        let engine = idle.map_or_else(|| self.engine.open(), Ok)?;
+        let engine = idle.map_or_else(|| self.engine.open(), Ok).map_err(|err| engine_failed(&err))?;
         stop.take_hold_of(engine.stop_handle());
-        Ok(Lease { engine: Some(engine), is_sound: true, stop: stop.clone(), analyses: self.clone() })
+        Ok(Lease { engine: Some(engine), is_sound: true, stop: stop.clone(), analyses: self, turn })
     }
 }
 
@@ -244,12 +249,14 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// An engine that goes back to the others after use.
+/// An engine that goes back to the others after use, and the turn after it.
 pub struct Lease {
     engine: Option<Box<dyn Engine + Send>>,
     is_sound: bool,
     stop: Arc<Stop>,
     analyses: Arc<Analyses>,
+    #[expect(dead_code, reason = "held for its end")]
+    turn: Turn,
 }
 
 impl Lease {

@@ -16,10 +16,7 @@ use koga_engine::Limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::{
-    task::spawn_blocking,
-    time::{Instant, timeout_at},
-};
+use tokio::time::{Instant, timeout_at};
 
 use super::{App, assets::Asset, guard, openapi};
 use crate::{
@@ -198,11 +195,11 @@ fn consider(body: &[u8], app: &App, longest: usize) -> Considered {
 
 /// A long line takes some milliseconds: only a few at a time, on threads of their own.
 async fn long_line(app: Arc<App>, body: Bytes) -> Response {
-    let _turn = app.longer.acquire().await;
     let its_app = app.clone();
-    match spawn_blocking(move || consider(&body, &its_app, usize::MAX)).await {
+    match app.beside(move || consider(&body, &its_app, usize::MAX)).await {
         Ok(Considered::Answered(response)) => response,
-        _ => refusal(None, &super::analyses::accident()),
+        Ok(_) => refusal(None, &super::analyses::accident()),
+        Err(problem) => refusal(None, &problem),
     }
 }
 
@@ -354,13 +351,6 @@ pub(super) fn refusal(id: Id, problem: &Problem) -> Response {
         Kind::Timeout | Kind::TooLarge => drop(headers.insert(header::CONNECTION, HeaderValue::from_static("close"))),
         _ => {}
     }
-    response
-}
-
-/// The same with another status.
-pub(super) fn refusal_with(status: StatusCode, problem: &Problem) -> Response {
-    let mut response = refusal(None, problem);
-    *response.status_mut() = status;
     response
 }
 

@@ -58,7 +58,7 @@ pub async fn serve(listener: TcpListener, router: Router, app: &Arc<App>, end: i
             () = &mut end => break,
             accepted = accept(&listener, app) => accepted,
         };
-        connections.spawn(connection(stream, router.clone(), ending.subscribe(), room));
+        connections.spawn(connection(stream, router.clone(), ending.subscribe(), room, READING_TIME));
     }
     drop(listener);
     ending.send_replace(true);
@@ -82,7 +82,13 @@ async fn accept(listener: &TcpListener, app: &Arc<App>) -> (TcpStream, OwnedSema
     (stream, room)
 }
 
-async fn connection(stream: TcpStream, router: Router, mut ending: watch::Receiver<bool>, _room: OwnedSemaphorePermit) {
+async fn connection(
+    stream: TcpStream,
+    router: Router,
+    mut ending: watch::Receiver<bool>,
+    _room: OwnedSemaphorePermit,
+    patience: Duration,
+) {
     let Ok(local) = stream.local_addr() else { return };
     let _ = stream.set_nodelay(true);
     let router = TowerToHyperService::new(router);
@@ -96,7 +102,7 @@ async fn connection(stream: TcpStream, router: Router, mut ending: watch::Receiv
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(LONGEST_HEAD)
-        .serve_connection(TokioIo::new(Impatient { stream, waiting: None }), service);
+        .serve_connection(TokioIo::new(Impatient { stream, patience, waiting: None }), service);
     let mut connection = pin!(connection);
     tokio::select! {
         _ = connection.as_mut() => return,
@@ -112,6 +118,7 @@ async fn connection(stream: TcpStream, router: Router, mut ending: watch::Receiv
 /// A stream that fails where the other side does not read for long.
 struct Impatient {
     stream: TcpStream,
+    patience: Duration,
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
@@ -121,7 +128,8 @@ impl Impatient {
             self.waiting = None;
             return written;
         }
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(READING_TIME)));
+        let patience = self.patience;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(patience)));
         ready!(waiting.as_mut().poll(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
@@ -158,5 +166,67 @@ impl AsyncWrite for Impatient {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{Read, Write},
+        net::TcpStream as Client,
+        thread,
+        time::Instant,
+    };
+
+    use axum::routing::get;
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    /// More than the system keeps for who does not read.
+    const LONG_ANSWER: usize = 64 << 20;
+
+    /// A connection on which a long answer was asked for, and the other end of it.
+    async fn asked(patience: Duration) -> (impl Future<Output = ()>, Client) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let mut client = Client::connect(listener.local_addr().expect("it has an address")).expect("it listens");
+        let (stream, _) = listener.accept().await.expect("the client is there");
+        client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("it is there");
+        let router = Router::new().route("/", get(async || vec![b'x'; LONG_ANSWER]));
+        let room = Arc::new(Semaphore::new(1)).acquire_owned().await.expect("there is room");
+        let (ending, told) = watch::channel(false);
+        let connection = async move {
+            connection(stream, router, told, room, patience).await;
+            drop(ending);
+        };
+        (connection, client)
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_nobody_reads_ends_its_connection() {
+        let (connection, _client) = asked(Duration::from_millis(200)).await;
+        timeout(Duration::from_secs(10), connection).await.expect("it ends");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_read_slowly_is_read_to_its_end() {
+        let patience = Duration::from_secs(1);
+        let (connection, mut client) = asked(patience).await;
+        let begun = Instant::now();
+        let reading = thread::spawn(move || {
+            let (mut part, mut length) = (vec![0; LONG_ANSWER / 16], 0);
+            loop {
+                match client.read(&mut part).expect("it is still there") {
+                    0 => return length,
+                    read => length += read,
+                }
+                if begun.elapsed() <= patience {
+                    thread::sleep(patience / 10);
+                }
+            }
+        });
+        connection.await;
+        let length = reading.join().expect("it reads to the end");
+        assert!(length > LONG_ANSWER && begun.elapsed() > patience, "{length} bytes");
     }
 }

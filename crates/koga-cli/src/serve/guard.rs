@@ -15,11 +15,7 @@ use axum::{
 };
 use futures_util::FutureExt;
 
-use super::{
-    App,
-    analyses::accident,
-    api::{refusal, refusal_with},
-};
+use super::{App, analyses::accident, api::refusal};
 use crate::request::{Kind, Problem};
 
 /// The address that a connection came in by.
@@ -46,11 +42,7 @@ pub async fn watch(State(app): State<Arc<App>>, request: Request, next: Next) ->
     let route = request.extensions().get::<MatchedPath>().cloned();
     let local = request.extensions().get::<Local>().copied();
     let mut response = match check(request.uri(), request.headers(), local, &app.hosts) {
-        // No answer is known for a Host that is missing or not one: RFC 9112 says 400.
-        Err(Refused::NoHost(message)) => {
-            refusal_with(axum::http::StatusCode::BAD_REQUEST, &Problem::new(Kind::Host, message))
-        }
-        Err(Refused::As(problem)) => refusal(None, &problem),
+        Err((kind, message)) => refusal(None, &Problem::new(kind, message)),
         Ok(()) => match AssertUnwindSafe(next.run(request)).catch_unwind().await {
             Ok(response) => response,
             Err(_) => refusal(None, &accident()),
@@ -66,26 +58,21 @@ pub async fn watch(State(app): State<Arc<App>>, request: Request, next: Next) ->
     response
 }
 
-enum Refused {
-    NoHost(&'static str),
-    As(Problem<'static>),
-}
-
-fn check(uri: &Uri, headers: &HeaderMap, local: Option<Local>, names: &[String]) -> Result<(), Refused> {
+/// Whether a request may be answered, else what is wrong with it.
+fn check(uri: &Uri, headers: &HeaderMap, local: Option<Local>, names: &[String]) -> Result<(), (Kind, &'static str)> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = match (hosts.next(), hosts.next()) {
         (Some(host), None) => host,
-        (None, _) => return Err(Refused::NoHost("the header Host is missing")),
-        _ => return Err(Refused::NoHost("there are several headers Host")),
+        (None, _) => return Err((Kind::Request, "the header Host is missing")),
+        _ => return Err((Kind::Request, "there are several headers Host")),
     };
     let host = host.to_str().ok().and_then(|host| host.parse::<Authority>().ok());
     let Some(host) = host.filter(|host| !host.as_str().contains('@')) else {
-        return Err(Refused::NoHost("the header Host is not a host"));
+        return Err((Kind::Request, "the header Host is not a host"));
     };
     let is_own = |host: &Authority| is_own(host.host(), local, names);
     if !is_own(&host) || !uri.authority().is_none_or(is_own) {
-        let message = "this server does not go by the name in the header Host; --host NAME gives it one";
-        return Err(Refused::As(Problem::new(Kind::Host, message)));
+        return Err((Kind::Host, "this server does not go by the name in the header Host; --host NAME gives it one"));
     }
     let same_origin = |origin: &HeaderValue| {
         let origin = origin.to_str().unwrap_or_default();
@@ -93,8 +80,7 @@ fn check(uri: &Uri, headers: &HeaderMap, local: Option<Local>, names: &[String])
         authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host.as_str()))
     };
     if !headers.get_all(header::ORIGIN).iter().all(same_origin) {
-        let message = "pages of other sites may not use this server";
-        return Err(Refused::As(Problem::new(Kind::Origin, message)));
+        return Err((Kind::Origin, "pages of other sites may not use this server"));
     }
     Ok(())
 }
@@ -122,10 +108,7 @@ mod tests {
         }
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let local = Some(Local(local.parse().unwrap()));
-        check(&Uri::from_static("/"), &headers, local, &names).map_err(|err| match err {
-            Refused::As(problem) => problem.kind,
-            Refused::NoHost(_) => Kind::Request,
-        })
+        check(&Uri::from_static("/"), &headers, local, &names).map_err(|(kind, _)| kind)
     }
 
     #[test]

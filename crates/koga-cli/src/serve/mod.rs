@@ -20,14 +20,17 @@ use std::{
     time::Duration,
 };
 
-use tokio::{net::TcpListener, runtime, sync::Semaphore};
+use tokio::{net::TcpListener, runtime, sync::Semaphore, task::spawn_blocking};
 
 use self::{
     analyses::Analyses,
     assets::{Asset, Assets},
     metrics::Metrics,
 };
-use crate::engine::{EngineArgs, seconds};
+use crate::{
+    engine::{EngineArgs, seconds},
+    request::Problem,
+};
 
 pub use self::{
     analyses::{LONGEST_WAIT, WAITING_FOR_EACH},
@@ -82,7 +85,7 @@ struct App {
     review_deadline: Duration,
     analyses: Arc<Analyses>,
     /// Room for what takes milliseconds and no engine: long lines, and reading games.
-    longer: Semaphore,
+    longer: Arc<Semaphore>,
     /// Room for connections.
     connections: Arc<Semaphore>,
     assets: Assets,
@@ -100,13 +103,31 @@ impl App {
             deadline: args.deadline,
             review_deadline: args.review_deadline,
             analyses: Arc::new(Analyses::new(args.engine, args.analyses.map_or(cores.max(2), usize::from))),
-            longer: Semaphore::new(cores),
+            longer: Arc::new(Semaphore::new(cores)),
             connections: Arc::new(Semaphore::new(connections::MOST)),
             assets: Assets::new(),
             tactics: Asset::new("application/json", json(serde_json::to_vec(&api::all_tactics()))?.into()),
             openapi: Asset::new("application/json", json(serde_json::to_vec(&document()))?.into()),
             metrics: Metrics::default(),
         })
+    }
+
+    /// Does what takes milliseconds and no engine on a thread of its own. Its room is free again when it is done, even if
+    /// nobody waits for it any more.
+    ///
+    /// # Errors
+    ///
+    /// Where it panics.
+    async fn beside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem<'static>> {
+        let room = self.longer.clone().acquire_owned().await.expect("it is never closed");
+        let task = spawn_blocking(move || {
+            let _room = room;
+            work()
+        });
+        task.await.map_err(|_| analyses::accident())
     }
 }
 
@@ -178,9 +199,11 @@ mod tests {
     use hyper_util::service::TowerToHyperService;
 
     use super::*;
+    use crate::request::Kind;
 
-    fn app() -> Arc<App> {
-        let matches = Args::augment_args(clap::Command::new("serve")).get_matches_from(["serve"]);
+    pub(super) fn app(args: &[&str]) -> Arc<App> {
+        let args = [&["serve"], args].concat();
+        let matches = Args::augment_args(clap::Command::new("serve")).get_matches_from(args);
         Arc::new(App::new(Args::from_arg_matches(&matches).expect("all has defaults")).expect("all can be written"))
     }
 
@@ -190,7 +213,7 @@ mod tests {
         runtime.block_on(async {
             let accident = get(async || -> &'static str { panic!("on purpose") });
             let router = Router::new().route("/accident", accident).route("/healthz", get(api::health));
-            let service = TowerToHyperService::new(api::guarded(router, app()));
+            let service = TowerToHyperService::new(api::guarded(router, app(&[])));
             for (path, status, text) in [("/accident", 500, "\"kind\":\"internal\""), ("/healthz", 200, "ok")] {
                 let mut request = Request::get(path).header("host", "127.0.0.1").body(Body::empty()).unwrap();
                 request.extensions_mut().insert(guard::Local(([127, 0, 0, 1], 80).into()));
@@ -207,14 +230,60 @@ mod tests {
     fn an_accident_in_an_analysis_is_told_and_its_turn_given_back() {
         let runtime = runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be built");
         runtime.block_on(async {
-            let analyses = app().analyses.clone();
+            let analyses = app(&[]).analyses.clone();
             for _ in 0..10 {
                 let turn = analyses.turn().await.expect("nobody else is there");
                 let time = Duration::from_secs(60);
                 let problem = analyses.run(turn, time, |_| panic!("on purpose")).await.map(|()| "no accident");
-                assert_eq!(problem.expect_err("an accident").kind, crate::request::Kind::Internal);
+                assert_eq!(problem.expect_err("an accident").kind, Kind::Internal);
             }
             assert_eq!(analyses.load().running, 0);
+        });
+    }
+
+    #[test]
+    fn no_engine_is_opened_for_an_analysis_that_was_stopped() {
+        let runtime = runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be built");
+        runtime.block_on(async {
+            let engine = EngineArgs { engine: Some("no-such-engine-anywhere".to_owned()), ..EngineArgs::default() };
+            let analyses = Arc::new(Analyses::new(engine, 1));
+            for (is_stopped, kind) in [(false, Kind::Engine), (true, Kind::Deadline)] {
+                let stop = Arc::new(analyses::Stop::default());
+                if is_stopped {
+                    stop.stop();
+                }
+                let turn = analyses.turn().await.expect("nobody else is there");
+                let opened = analyses.open(turn, &stop).await;
+                assert_eq!(opened.map(|_| "an engine").expect_err("no engine").kind, kind);
+                assert_eq!(analyses.load().running, 0);
+            }
+        });
+    }
+
+    #[test]
+    fn what_is_done_beside_has_its_room_to_its_end() {
+        let runtime = runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be built");
+        runtime.block_on(async {
+            let app = app(&[]);
+            let rooms = app.longer.available_permits();
+            let (begin, begun) = tokio::sync::oneshot::channel();
+            let (end, told_to_end) = std::sync::mpsc::channel::<()>();
+            let work = app.beside(move || {
+                let _ = begin.send(());
+                let _ = told_to_end.recv();
+            });
+            tokio::select! {
+                biased;
+                _ = work => panic!("it is not done"),
+                _ = begun => {}
+            }
+            assert_eq!(app.longer.available_permits(), rooms - 1, "nobody waits for it, but it goes on");
+            drop(end);
+            let all = app.longer.acquire_many(rooms.try_into().expect("a few")).await;
+            drop(all.expect("it is never closed"));
+            let failed = app.beside(|| -> () { panic!("on purpose") }).await;
+            assert_eq!(failed.expect_err("an accident").kind, Kind::Internal);
+            assert_eq!(app.longer.available_permits(), rooms);
         });
     }
 

@@ -13,7 +13,7 @@ use super::{
     App,
     api::{self, Explain, JsonTactic, MoveReport, status},
     assets::Assets,
-    review::{self, Done, Failed, Game, Progress, ReviewRequest},
+    review::{self, Event, ReviewRequest},
 };
 use crate::{
     explain::ScoredReport,
@@ -42,20 +42,11 @@ const TEXT: &str = "text/plain; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
 
 /// What any request may be refused for.
-const ALWAYS: [Kind; 3] = [Kind::Host, Kind::Origin, Kind::Internal];
+const ALWAYS: [Kind; 4] = [Kind::Request, Kind::Host, Kind::Origin, Kind::Internal];
 
 /// What a body may be refused for.
-const OF_BODY: &[Kind] = &[
-    Kind::Request,
-    Kind::Fen,
-    Kind::Move,
-    Kind::Timeout,
-    Kind::TooLarge,
-    Kind::MediaType,
-    Kind::Busy,
-    Kind::Engine,
-    Kind::Deadline,
-];
+const OF_BODY: &[Kind] =
+    &[Kind::Fen, Kind::Move, Kind::Timeout, Kind::TooLarge, Kind::MediaType, Kind::Busy, Kind::Engine, Kind::Deadline];
 
 /// The answers to a request for an explanation.
 #[derive(JsonSchema)]
@@ -69,22 +60,6 @@ enum Explanation {
     Best(Box<ScoredReport<Value>>),
     /// Where a move was given.
     Move(Box<MoveReport<Value>>),
-}
-
-/// What the events of a review hold as their data, by the event's name.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[schemars(rename = "ReviewEvent")]
-#[expect(dead_code, reason = "only its schema is used")]
-enum ReviewEvent {
-    /// `progress`
-    Progress(Progress),
-    /// `game`
-    Game(Box<Game>),
-    /// `error`, which ends the stream
-    Error(Failed<'static>),
-    /// `done`, which ends the stream
-    Done(Done),
 }
 
 /// All that the server answers.
@@ -120,7 +95,7 @@ pub fn operations() -> Vec<Operation> {
             description: "The answer is a stream of events: `progress` now and then, `game` for each game in the order of the \
                           PGN, and at the end `done` or `error`. The schema is that of an event's data.",
             request: Some(SchemaGenerator::subschema_for::<ReviewRequest>),
-            answer: ("text/event-stream", SchemaGenerator::subschema_for::<ReviewEvent>),
+            answer: ("text/event-stream", SchemaGenerator::subschema_for::<Event>),
             failures: OF_BODY,
             handler: post(review::review),
         },

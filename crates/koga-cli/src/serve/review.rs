@@ -4,7 +4,6 @@ use std::{
     borrow::Cow,
     convert::Infallible,
     io,
-    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -31,13 +30,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::{
     sync::mpsc,
-    task::spawn_blocking,
+    task::{JoinHandle, spawn_blocking},
     time::{MissedTickBehavior, interval},
 };
 
 use super::{
     App,
-    analyses::{StopOnDrop, Turn, accident, engine_failed},
+    analyses::{Lease, Stop, StopOnDrop, accident, engine_failed},
     api::{json_body, limits, refusal},
 };
 use crate::{
@@ -63,7 +62,7 @@ pub const MOST_NODES: u64 = 1_000_000;
 /// How often progress is told.
 const TOLD_EVERY: Duration = Duration::from_millis(200);
 
-/// Events that wait for the client to read them.
+/// Events that wait for the client to read them, beside the last.
 const MOST_UNREAD: usize = 16;
 
 /// A request for a review.
@@ -116,32 +115,48 @@ pub struct Done {
 /// The end of a review that failed.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReviewError")]
-pub struct Failed<'a> {
+pub struct Failed {
     /// Why.
-    pub error: Problem<'a>,
+    pub error: Problem<'static>,
+}
+
+/// What is told of a review: the data of an event. Its name stands in each description, for whoever reads the schema.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "ReviewEvent")]
+pub enum Event {
+    /// `progress`
+    Progress(Progress),
+    /// `game`
+    Game(Box<Game>),
+    /// `error`, which ends the stream
+    Error(Failed),
+    /// `done`, which ends the stream
+    Done(Done),
+}
+
+impl Event {
+    fn name(&self) -> &'static str {
+        match self {
+            Event::Progress(_) => "progress",
+            Event::Game(_) => "game",
+            Event::Error(_) => "error",
+            Event::Done(_) => "done",
+        }
+    }
+
+    /// The event as it is sent.
+    fn written(&self) -> Bytes {
+        let data = serde_json::to_string(self).expect("strings and numbers can be written");
+        format!("event: {}\ndata: {data}\n\n", self.name()).into()
+    }
 }
 
 pub(super) async fn review(State(app): State<Arc<App>>, request: Request) -> Response {
-    let body = match json_body(request, LONGEST).await {
-        Ok(body) => body,
+    let received = match begin(&app, request).await {
+        Ok(received) => received,
         Err(problem) => return refusal(None, &problem),
     };
-    // Reading the games takes some milliseconds: only a few at a time.
-    let reading = app.longer.acquire().await;
-    let its_app = app.clone();
-    let task = spawn_blocking(move || Task::read(&body, &its_app)).await;
-    drop(reading);
-    let task = match task {
-        Ok(Ok(task)) => task,
-        Ok(Err(err)) => return refusal(None, &(&err).into()),
-        Err(_) => return refusal(None, &accident()),
-    };
-    let turn = match app.analyses.turn().await {
-        Ok(turn) => turn,
-        Err(problem) => return refusal(None, &problem),
-    };
-    let (events, received) = mpsc::channel(MOST_UNREAD);
-    tokio::spawn(run(app, turn, task, events));
     let received = stream::unfold(received, async |mut received| {
         let event = received.recv().await?;
         Some((Ok::<Bytes, Infallible>(event), received))
@@ -149,6 +164,26 @@ pub(super) async fn review(State(app): State<Arc<App>>, request: Request) -> Res
     let mut response = Response::new(Body::from_stream(received));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     response
+}
+
+/// Reads the games and, once there is a turn and an engine, begins with them. What goes wrong before can still be refused.
+async fn begin(app: &Arc<App>, request: Request) -> Result<mpsc::Receiver<Bytes>, Problem<'static>> {
+    let body = json_body(request, LONGEST).await?;
+    let its_app = app.clone();
+    let read = move || Task::read(&body, &its_app).map_err(|err| Problem::from(&err).into_owned());
+    let task = app.beside(read).await??;
+    let turn = app.analyses.turn().await?;
+    let stop = StopOnDrop::default();
+    let mut end = Box::pin(app.analyses.clone().time_over(app.review_deadline));
+    let engine = tokio::select! {
+        problem = &mut end => return Err(problem),
+        opened = app.analyses.open(turn, &stop.0) => opened?,
+    };
+    let (events, received) = mpsc::channel(MOST_UNREAD + 1);
+    let last = events.clone().try_reserve_owned().expect("nobody has sent anything yet");
+    let work = Work::begin(task, engine, stop.0.clone());
+    tokio::spawn(run(work, stop, end, events, last));
+    Ok(received)
 }
 
 /// Games to be reviewed.
@@ -195,17 +230,27 @@ impl Task {
     }
 }
 
-/// Reviews the games on a thread of its own and tells of it, until all is done, the time is over, or nobody listens.
-async fn run(app: Arc<App>, turn: Turn, task: Task, events: mpsc::Sender<Bytes>) {
-    let stop = StopOnDrop::default();
-    let searches = Arc::new(Searches::default());
-    let of_start = task.searches;
-    let (finished, mut games) = mpsc::channel(1);
-    let work = {
-        let (app, stop, searches) = (app.clone(), stop.0.clone(), searches.clone());
-        spawn_blocking(move || {
-            let _turn = turn;
-            let engine = || Ok(Box::new(app.analyses.lease(&stop)?) as Box<dyn Engine + Send>);
+/// A review on a thread of its own.
+struct Work {
+    /// The games in their order, as they are done.
+    games: mpsc::Receiver<Game>,
+    ended: JoinHandle<Result<(), BatchError>>,
+    searches: Arc<Searches>,
+    /// Searches that are needed at least.
+    least: u64,
+}
+
+impl Work {
+    fn begin(task: Task, engine: Lease, stop: Arc<Stop>) -> Work {
+        let searches = Arc::new(Searches::default());
+        let (finished, games) = mpsc::channel(1);
+        let (its_searches, least) = (searches.clone(), task.searches);
+        let ended = spawn_blocking(move || {
+            let mut engine = Some(engine);
+            let the_engine = || {
+                let engine: Box<dyn Engine + Send> = Box::new(engine.take().expect("one thread has one engine"));
+                Ok(engine)
+            };
             let hand_over = |reviewed: Reviewed| {
                 let done = Game { game: game(&reviewed), pgn: annotated(&reviewed) };
                 // What a stopped engine says of the rest of a game is worth nothing.
@@ -216,61 +261,111 @@ async fn run(app: Arc<App>, turn: Turn, task: Task, events: mpsc::Sender<Bytes>)
                 settings: &task.settings,
                 threads: 1,
                 interrupted: &AtomicBool::new(false),
-                searches: &searches,
+                searches: &its_searches,
             };
-            batch.run(task.games.into_iter().map(Ok), engine, hand_over)
-        })
+            batch.run(task.games.into_iter().map(Ok), the_engine, hand_over)
+        });
+        Work { games, ended, searches, least }
+    }
+
+    fn progress(&self, game: usize) -> Progress {
+        let of = self.searches.asked.load(Ordering::Relaxed).max(self.least);
+        Progress { game, positions: self.searches.done.load(Ordering::Relaxed), of }
+    }
+}
+
+/// Tells of a review until all is done, the time is over, or nobody listens. The time goes on while the client is slow to
+/// read, and there is always room for the last event: whatever the client does, the engine is free when the time is over.
+async fn run(
+    work: Work,
+    stop: StopOnDrop,
+    end: impl Future<Output = Problem<'static>>,
+    events: mpsc::Sender<Bytes>,
+    last: mpsc::OwnedPermit<Bytes>,
+) {
+    let ended = tokio::select! {
+        biased;
+        problem = end => Err(problem),
+        () = events.closed() => return,
+        ended = tell(work, &events) => ended,
     };
-    let mut end = pin!(app.analyses.time_over(app.review_deadline));
+    drop(stop);
+    last.send(ended.map_or_else(|error| Event::Error(Failed { error }), Event::Done).written());
+}
+
+/// Tells of a review until all is done.
+async fn tell(mut work: Work, events: &mpsc::Sender<Bytes>) -> Result<Done, Problem<'static>> {
+    // Who waits for these notices if nobody listens any more.
+    let send = async |event: Event| drop(events.send(event.written()).await);
     let mut ticks = interval(TOLD_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // The first thing told, however fast the first game is done.
-    let begun = Progress { game: 1, positions: 0, of: of_start };
-    let _ = events.send(event("progress", &begun)).await;
-    let (mut done, mut told) = (Done { games: 0 }, begun);
-    let last = loop {
+    let mut told = Progress { game: 1, positions: 0, of: work.least };
+    send(Event::Progress(told)).await;
+    let mut done = Done { games: 0 };
+    loop {
         tokio::select! {
             biased;
-            problem = &mut end => break Err(problem),
-            () = events.closed() => return,
-            game = games.recv() => match game {
+            game = work.games.recv() => match game {
                 Some(game) => {
                     done.games += 1;
-                    let _ = events.send(event("game", &game)).await;
+                    send(Event::Game(Box::new(game))).await;
                 }
-                None => break Ok(()),
+                None => break,
             },
             _ = ticks.tick() => {
-                let of = searches.asked.load(Ordering::Relaxed).max(of_start);
-                let progress =
-                    Progress { game: done.games + 1, positions: searches.done.load(Ordering::Relaxed), of };
+                let progress = work.progress(done.games + 1);
                 // Who does not read what came before can do without this.
-                if told != progress && events.try_send(event("progress", &progress)).is_ok() {
+                if told != progress && events.try_send(Event::Progress(progress).written()).is_ok() {
                     told = progress;
                 }
             }
         }
-    };
-    let last = match last {
-        Ok(()) => work.await.map_or_else(
-            |_| Err(accident()),
-            |ended| {
-                ended.map_err(|err| match err {
-                    BatchError::Engine(err) => engine_failed(&err),
-                    BatchError::Io(_) => accident(),
-                })
-            },
-        ),
-        Err(problem) => Err(problem),
-    };
-    let _ = match last {
-        Ok(()) => events.send(event("done", &done)).await,
-        Err(error) => events.send(event("error", &Failed { error })).await,
-    };
+    }
+    match work.ended.await {
+        Ok(Ok(())) => Ok(done),
+        Ok(Err(BatchError::Engine(err))) => Err(engine_failed(&err)),
+        Ok(Err(BatchError::Io(_))) | Err(_) => Err(accident()),
+    }
 }
 
-/// A server-sent event.
-fn event(name: &str, data: &impl Serialize) -> Bytes {
-    let data = serde_json::to_string(data).expect("strings and numbers can be written");
-    format!("event: {name}\ndata: {data}\n\n").into()
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use serde_json::json;
+    use tokio::{runtime, time::sleep};
+
+    use super::*;
+    use crate::serve::tests::app;
+
+    fn request(games: usize) -> Request {
+        let body = json!({ "pgn": "[Event \"x\"]\n\n1. e4 *\n\n".repeat(games), "nodes": 10 });
+        Request::post("/api/review").header("content-type", "application/json").body(body.to_string().into()).unwrap()
+    }
+
+    #[test]
+    fn who_does_not_read_keeps_the_engine_until_the_time_is_over_and_no_longer() {
+        let runtime = runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be built");
+        runtime.block_on(async {
+            let app = app(&["--review-deadline", "2", "--analyses", "1"]);
+            let begun = Instant::now();
+            let mut received = begin(&app, request(MOST_GAMES)).await.map_err(|err| err.message).expect("a review");
+            while app.analyses.load().running > 0 {
+                assert!(begun.elapsed() < Duration::from_secs(20), "it goes on");
+                sleep(Duration::from_millis(10)).await;
+            }
+            assert!(begun.elapsed() >= app.review_deadline, "more was done than there is room for");
+            assert_eq!(app.analyses.load().stopped, 1);
+            // What was told is still there to be read, and why it ended.
+            let mut told = Vec::new();
+            while let Some(event) = received.recv().await {
+                told.push(String::from_utf8_lossy(&event).into_owned());
+            }
+            let last = told.pop().expect("events");
+            assert!(last.starts_with("event: error\n") && last.contains("\"kind\":\"deadline\""), "{last}");
+            assert_eq!(told.len(), MOST_UNREAD);
+            assert!(told[0].starts_with("event: progress\n"), "{}", told[0]);
+        });
+    }
 }
