@@ -21,7 +21,7 @@ pub struct EngineArgs {
     #[arg(long, value_name = "NAME|PATH", env = "KOGA_ENGINE")]
     pub engine: Option<String>,
     /// An option for the UCI engine; may be given several times.
-    #[arg(long = "engine-option", value_name = "NAME=VALUE", value_parser = option)]
+    #[arg(long = "engine-option", value_name = "NAME=VALUE", value_parser = option, requires = "engine")]
     pub engine_options: Vec<(String, String)>,
 }
 
@@ -38,13 +38,22 @@ impl EngineArgs {
         }
     }
 
+    /// Whether the engine is a program of its own.
+    pub fn is_external(&self) -> bool {
+        self.program().is_some()
+    }
+
+    fn program(&self) -> Option<&str> {
+        self.engine.as_deref().filter(|name| !name.is_empty())
+    }
+
     /// Opens the engine.
     ///
     /// # Errors
     ///
     /// [`EngineError`] if it is a program that is missing or no UCI engine.
     pub fn open(&self) -> Result<Box<dyn Engine + Send>, EngineError> {
-        koga_engine::open(self.engine.as_deref().filter(|name| !name.is_empty()), &self.uci_options())
+        koga_engine::open(self.program(), &self.uci_options())
     }
 
     fn uci_options(&self) -> UciOptions {
@@ -52,13 +61,16 @@ impl EngineArgs {
     }
 }
 
+/// The longest time that can be asked for: a day.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// A number of seconds, more than none.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(seconds)
-        .ok()
-        .filter(|time| !time.is_zero())
-        .ok_or_else(|| "must be more than nothing".to_owned())
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(time) if !time.is_zero() && time <= LONGEST => Ok(time),
+        _ => Err(format!("must be more than 0 and at most {}", LONGEST.as_secs())),
+    }
 }
 
 fn option(text: &str) -> Result<(String, String), String> {

@@ -434,6 +434,13 @@ fn long_bodies_are_refused() {
         connection.write(b"0\r\n\r\n");
         assert_eq!(connection.answer(false).kind(), refused(413, "too-large"), "{path}");
     }
+    // Whoever says how long it is and then waits is not kept waiting.
+    let begun = Instant::now();
+    let mut connection = server.connect();
+    connection.head("POST", "/api/explain", &[JSON], Some(1 << 40));
+    connection.write(b"{");
+    assert_eq!(connection.answer(false).kind(), refused(413, "too-large"));
+    assert!(begun.elapsed() < serve::BODY_TIME, "{:?}", begun.elapsed());
     let head = "x".repeat(100_000);
     let mut connection = server.connect();
     connection.head("GET", "/", &[("X-Long", &head)], None);
@@ -619,15 +626,24 @@ fn an_analysis_ends_when_its_client_goes_away() {
 }
 
 #[test]
-fn an_engine_that_is_missing_is_told() {
-    let server = Server::start(&["--engine", "no-such-engine-anywhere"]);
-    let answer = server.post("/api/explain", &json!({ "fen": FORK }));
-    assert_eq!(answer.kind(), refused(502, "engine"));
-    assert!(answer.text().contains("no-such-engine-anywhere"));
-    assert_eq!(server.post("/api/explain", &json!({ "fen": FORK, "moves": ["Nc7"] })).status, 200);
-    let answer = server.post("/api/review", &json!({ "pgn": GAMES }));
-    assert_eq!(answer.kind(), refused(502, "engine"));
-    assert!(answer.text().contains("no-such-engine-anywhere"));
+fn an_engine_that_is_missing_is_told_at_once_or_when_it_is_missed() {
+    let output = koga(&["serve", "--addr", "127.0.0.1:0", "--engine", "no-such-engine-anywhere"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no-such-engine-anywhere"));
+
+    let engine = CuedEngine::new();
+    let server = engine.serve(&["--analyses", "2"]);
+    let ask = || server.post("/api/explain", &json!({ "fen": FORK }));
+    std::thread::scope(|scope| {
+        let first = scope.spawn(ask);
+        server.await_metric("koga_analyses_running", 1);
+        fs::remove_file(engine.folder.path("engine")).expect("the link is there");
+        assert_eq!(ask().kind(), refused(502, "engine"));
+        assert_eq!(server.post("/api/review", &json!({ "pgn": GAMES })).kind(), refused(502, "engine"));
+        assert_eq!(server.post("/api/explain", &json!({ "fen": FORK, "moves": ["Nc7"] })).status, 200);
+        engine.cue();
+        assert_eq!(first.join().expect("it does not panic").status, 200);
+    });
 }
 
 #[test]

@@ -90,6 +90,18 @@ impl Analyses {
         }
     }
 
+    /// Starts an external engine before anybody asks for it.
+    ///
+    /// # Errors
+    ///
+    /// Where it is missing, or is no engine.
+    pub fn prepare(&self) -> Result<(), EngineError> {
+        if self.engine.is_external() {
+            lock(&self.idle).0.push(self.engine.open()?);
+        }
+        Ok(())
+    }
+
     /// Waits for leave to run, for a short while.
     ///
     /// # Errors
@@ -153,7 +165,7 @@ impl Analyses {
     pub async fn time_over(self: Arc<Analyses>, time: Duration) -> Problem<'static> {
         let mut ending = self.ending.subscribe();
         let message: Cow<str> = tokio::select! {
-            () = sleep(time) => format!("the analysis was stopped after {} seconds", time.as_secs_f64()).into(),
+            () = sleep(time) => format!("the analysis was stopped after {} s", time.as_secs_f64()).into(),
             _ = ending.wait_for(|ending| *ending) => "the analysis was stopped: the server ends".into(),
         };
         self.stopped.fetch_add(1, Ordering::Relaxed);

@@ -5,7 +5,7 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 use axum::{
     Router,
     body::{Body, Bytes},
-    extract::{Path, Request, State},
+    extract::{Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
     response::Response,
     routing::get,
@@ -40,6 +40,9 @@ const SHORT_LINE: usize = 80;
 
 /// Of a body that is too long so much is read and thrown away, so that the client listens to the refusal.
 const MOST_DISCARDED: usize = 64 << 20;
+
+/// And for so long.
+const DISCARDING_TIME: Duration = Duration::from_secs(2);
 
 /// All routes.
 pub fn router(app: Arc<App>) -> Router {
@@ -253,10 +256,10 @@ pub(super) async fn file(State(app): State<Arc<App>>, uri: Uri, headers: HeaderM
     found(app.assets.get(uri.path()), &headers)
 }
 
-pub(super) async fn page(State(app): State<Arc<App>>, Path(page): Path<String>, headers: HeaderMap) -> Response {
-    let of = |ending: &str| app.assets.get(&format!("/tactics/{page}{ending}"));
+pub(super) async fn page(State(app): State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Response {
+    let of = |ending: &str| app.assets.get(&format!("{}{ending}", uri.path()));
     match of("") {
-        None if of(".html").is_some() => moved(&format!("/tactics/{page}.html")),
+        None if of(".html").is_some() => moved(&format!("{}.html", uri.path())),
         asset => found(asset, &headers),
     }
 }
@@ -304,11 +307,22 @@ pub(super) async fn json_body(request: Request, longest: usize) -> Result<Bytes,
     let mut body = request.into_body();
     let declared = axum::body::HttpBody::size_hint(&body).lower();
     let mut bytes = Vec::with_capacity(declared.min(LONGEST_EXPLAIN as u64) as usize);
-    let (mut length, end) = (0, Instant::now() + BODY_TIME);
-    let too_late = || Problem::new(Kind::Timeout, format!("the body took longer than {} seconds", BODY_TIME.as_secs()));
+    let mut length = 0;
+    let is_too_long = |length: usize| length > longest || declared > longest as u64;
+    // What is too long is read for a while all the same: a client that still writes does not see the answer.
+    let end = Instant::now() + if is_too_long(0) { DISCARDING_TIME } else { BODY_TIME };
     // A client that asks first need not send what is not wanted.
-    if !(is_awaited && declared > longest as u64) {
-        while let Some(frame) = timeout_at(end, body.frame()).await.map_err(|_| too_late())? {
+    if !(is_awaited && is_too_long(0)) {
+        loop {
+            let frame = match timeout_at(end, body.frame()).await {
+                Ok(Some(frame)) => frame,
+                Ok(None) => break,
+                Err(_) if is_too_long(length) => break,
+                Err(_) => {
+                    let message = format!("the body took longer than {} s", BODY_TIME.as_secs());
+                    return Err(Problem::new(Kind::Timeout, message));
+                }
+            };
             let broken = |_| Problem::new(Kind::Request, "the body is broken off or badly framed");
             let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
             length += data.len();
@@ -319,7 +333,7 @@ pub(super) async fn json_body(request: Request, longest: usize) -> Result<Bytes,
             }
         }
     }
-    if length > longest || declared > longest as u64 {
+    if is_too_long(length) {
         return Err(Problem::new(Kind::TooLarge, format!("the body is longer than {longest} bytes")));
     }
     Ok(bytes.into())

@@ -131,6 +131,9 @@ impl App {
     }
 }
 
+/// How long the end waits for engines that do not stop when told: longer than it takes to kill them.
+const ENGINES_END: Duration = Duration::from_secs(4);
+
 /// Serves until it is told to end.
 pub fn run(args: Args) -> ExitCode {
     let runtime = match runtime::Builder::new_multi_thread().enable_all().build() {
@@ -138,8 +141,8 @@ pub fn run(args: Args) -> ExitCode {
         Err(err) => return complain(&err.to_string()),
     };
     let ended = runtime.block_on(serve(args));
-    // Analyses were told to stop; an engine that does not listen ends with the process.
-    runtime.shutdown_timeout(Duration::from_millis(500));
+    // Analyses were told to stop; an engine that does not listen is killed meanwhile.
+    runtime.shutdown_timeout(ENGINES_END);
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => complain(&message),
@@ -157,7 +160,14 @@ async fn serve(args: Args) -> Result<(), String> {
     let addr = listener.local_addr().map_err(failed)?;
     let end = signals().map_err(|err| format!("cannot listen to signals: {err}"))?;
     let app = Arc::new(App::new(args)?);
-    let _ = writeln!(io::stderr(), "koga: serving http://{addr}/ (Ctrl-C ends)");
+    app.analyses.prepare().map_err(|err| err.to_string())?;
+    // No browser can ask for the address that means all.
+    let hint = if addr.ip().is_unspecified() {
+        format!("on every address of this machine, here http://localhost:{}/", addr.port())
+    } else {
+        format!("http://{addr}/")
+    };
+    let _ = writeln!(io::stderr(), "koga: serving {hint} (Ctrl-C ends)");
     connections::serve(listener, api::router(app.clone()), &app, end).await;
     Ok(())
 }
