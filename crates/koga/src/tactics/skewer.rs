@@ -12,7 +12,7 @@
 //!
 //! - The moved piece stood on that line already and attacked the piece in front before (K1).
 //! - Taking the man behind wins nothing once the piece in front has left: it is guarded (K2).
-//! - The moved piece is taken at once and the line wins nothing for it, or it can simply be taken (K3).
+//! - The moved piece is taken at once, unless the piece in front takes it and falls for it; or it can simply be taken (K3).
 //! - The piece in front is guarded well enough against the moved piece to stay (K4).
 //! - The line takes neither; or it ends at once, and one answer saves both (K5).
 //! - What it wins falls to the mating move (R3): superseded.
@@ -80,7 +80,9 @@ fn refusal(s: &Survey, front: Square, rear: Square, won: Option<Points>) -> Opti
     if stood() && along_it() {
         return Some(K1);
     }
-    if !s.survives() && won.is_none_or(|won| won <= 0) {
+    // The piece in front may take the skewering one and fall for it; whatever else takes it, it is a decoy at best.
+    let taken_at_a_loss = || front != s.king && s.refuter() == Some(front) && won > Some(0);
+    if !s.survives() && !taken_at_a_loss() {
         return Some(K3);
     }
     if front != s.king && gain(s, front, front) <= 0 {
