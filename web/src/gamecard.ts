@@ -143,7 +143,7 @@ function reviewBar({ game, reviewed, progress }: GameState, actions: GameActions
   return el(
     "div",
     { class: "review" },
-    progress && el("p", { class: "failure", at: { role: "alert" } }, progress.failure),
+    progress && el("p", { class: "failure" }, progress.failure),
     el("button", { class: "primary", click: () => actions.review(player.value) }, progress ? "Try again" : "Review this game"),
     el("span", {}, "for ", player),
   );

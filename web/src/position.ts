@@ -74,16 +74,28 @@ export function extend(line: Line, text: string): boolean {
 
 /** A legal move from SAN or UCI, with the marks and spellings that people type. */
 export function parseMove(pos: Position, text: string): Move | undefined {
-  const clean = text
-    .trim()
-    .replace(/^\d+\s*(\.+|…)\s*/, "")
-    .replace(/[!?]+$/, "")
-    .replace(/0/g, (zero, at: number, all: string) => (/^0-0/.test(all) && at % 2 === 0 ? "O" : zero));
+  const clean = cleanMove(text);
   const uci = parseUci(clean.toLowerCase());
   const m = uci && normalizeMove(pos, uci);
   if (m && pos.isLegal(m)) return m;
-  return parseSan(pos, clean);
+  // "nd5" is a knight's move; "bc4" one of the b-pawn if it has one, else a bishop's.
+  return parseSan(pos, clean) ?? (/^[nbrqk]/.test(clean) ? parseSan(pos, clean[0]!.toUpperCase() + clean.slice(1)) : undefined);
 }
+
+/** The squares of a promotion that was typed without the new piece. */
+export function parsePromotion(pos: Position, text: string): [SquareName, SquareName] | undefined {
+  const clean = cleanMove(text).replace(/[+#=]+$/, "");
+  const m = parseMove(pos, `${clean}q`) ?? parseMove(pos, `${clean}=Q`);
+  return m && isNormal(m) && m.promotion ? [makeSquare(m.from), makeSquare(m.to)] : undefined;
+}
+
+/** A move without its number and marks; castling with the letter O. */
+const cleanMove = (text: string): string =>
+  text
+    .trim()
+    .replace(/^\d+\s*(\.+|…)\s*/, "")
+    .replace(/[!?]+$/, "")
+    .replace(/^([o0])-?\1(-?\1)?(?=[+#]?$)/i, (_, _zero, third) => (third ? "O-O-O" : "O-O"));
 
 /** As the server spells it, so that equal moves are equal texts. */
 export const uciOf = (m: Move): string => makeUci(m);
