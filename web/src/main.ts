@@ -5,7 +5,7 @@ import { makeUci, type Color, type Move } from "chessops";
 import { type Address, readAddress, writeAddress } from "./address.js";
 import { type ExplainRequest, Failure, explain, review } from "./api.js";
 import { type View, choosePromotion, flip, orient, orientedTo, showBoard, startBoard } from "./board.js";
-import { byId, el } from "./dom.js";
+import { bringIntoView, byId, el } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { type Actions, markPlace, showExplanation } from "./explanation.js";
 import { type GameActions, type GameState, markGamePlace, momentsAt, reviewedGame, showGame, showProgress, startOf } from "./gamecard.js";
@@ -21,6 +21,7 @@ import {
   parseMove,
   parsePromotion,
   spoken,
+  tidyFen,
   turnText,
   uciOf,
 } from "./position.js";
@@ -382,10 +383,10 @@ const gameActions = (game: GameState): GameActions => ({
     }
   },
   pick(index) {
-    const { games } = game;
+    const { games, without } = game;
     try {
       const known = opened.find((each) => each.games === games && each.index === index);
-      set({ game: known ?? { games, index, game: games[index]!.read(), ply: 0 } });
+      set({ game: known ?? { games, without, index, game: games[index]!.read(), ply: 0 } });
     } catch (error) {
       return complain(error);
     }
@@ -438,6 +439,8 @@ const gameActions = (game: GameState): GameActions => ({
     start({ study, game });
     remember(true);
     announcePlace();
+    // On a small screen the board does not stay in sight by itself.
+    bringIntoView(document.querySelector<HTMLElement>(matchMedia("(max-width: 52rem) and (max-height: 42rem)").matches ? ".board-box" : "#explanation")!);
   },
   better(mark: Mark) {
     const before = game.game.line.positions[mark.ply - 1]!;
@@ -491,21 +494,23 @@ function open(text: string): void {
   try {
     if (!text.trim()) throw new InputError("Paste a FEN or a PGN first.");
     if (looksLikeFen(text)) {
-      const request = parseExample(text.trim().replace(/\s+/g, " "));
+      const request = parseExample(tidyFen(text));
       startAlone(newStudy(request, request.move ? 1 : 0));
     } else {
-      const games = parseGames(text);
+      const { games, without } = parseGames(text);
       const game = games[0]!.read();
       if (games.length === 1 && !game.line.moves.length) {
         startAlone(newStudy(requestFor(game.line.positions[0]!), 0));
       } else {
-        set({ game: { games, index: 0, game, ply: 0 } });
+        set({ game: { games, without, index: 0, game, ply: 0 } });
         orient("white");
         complain(undefined);
         show();
       }
     }
     remember(true);
+    const field = byId<HTMLTextAreaElement>("text");
+    if (field.value !== text) field.value = "";
     scrollTo(0, 0);
     if (!shown.study) announcePlace();
   } catch (error) {

@@ -103,7 +103,7 @@ test("a game: reviewed, walked with the keyboard to a missed tactic, its better 
     await page.keyboard.press("ArrowRight");
     const missed = page.locator("#here .finding");
     await until(async () => assert.match(await missed.innerText(), /Missed 9\.\.\.Nxc2\+: The knight on c2 forks/));
-    await says(page, "#moves [aria-current]", /Ne6\?\?.*missed/s);
+    await until(async () => assert.equal(await page.textContent("#moves [aria-current]"), "Ne6?? blunder missed"));
     await missed.click();
     await page.waitForFunction(() => document.querySelectorAll(".arrow-target").length === 2);
     await says(page, "#explanation h2", /knight on c2 forks/);
@@ -410,7 +410,7 @@ test("what a move throws away is said first", () =>
 test("what a move allows later is said with the move that does it", () =>
   onPage(at, { hash: hashOf({ fen: "r5k1/5ppp/8/8/8/3P4/5PPP/3R2K1 w - - 0 1", move: "d1d2" }) }, async (page) => {
     await answered(page);
-    await says(page, "#explanation h2", /^Allows 1\.\.\.Ra1\+ and 2\.\.\.Rd1#\s+The rook on d1 mates/);
+    await says(page, "#explanation h2", /^Allows 1\.\.\.Ra1\+ and 2\.\.\.Rxd1#\s+The rook on d1 mates/);
   }));
 
 test("a line that mates is not said to give material up", () =>
@@ -490,6 +490,49 @@ test("bad input is named and leaves the board alone", () =>
     await says(page, "#game .failure", /2\.Qxh7 is not legal here/);
     await page.goto(`${at.origin}/${hashOf({ fen: FORK, moves: "e4f6,a1a8" })}`);
     await page.waitForFunction(() => document.querySelector("#trouble").textContent.includes("a1a8"));
+  }));
+
+test("a FEN is read as people copy it; one without the side to move is named", () =>
+  onPage(at, { hash: hashOf({ fen: DISCOVERED }) }, async (page) => {
+    await answered(page);
+    await open(page, FORK.split(" ")[0]);
+    await says(page, "#trouble", /not who is to move/);
+    await says(page, "#explanation h2", /opens the e-file/);
+    for (const text of [`FEN: ${FORK}`, `"${FORK}"`, FORK.replaceAll(" ", "\t")]) {
+      await page.click("#examples button >> nth=0");
+      await page.waitForSelector("h2:has-text('opens the e-file')");
+      await open(page, text);
+      await page.waitForSelector("h2:has-text('forks')");
+    }
+  }));
+
+test("games are told apart by result and date, and those left out are counted", () =>
+  onPage(at, {}, async (page) => {
+    await page.fill("#text", FORK);
+    const text = `${TWO.replace('[Result "1-0"]', '[Result "1-0"]\n[Date "1999.05.??"]')}\n[White "Eva"]\n[Result "1-0"]\n\n1-0\n`;
+    await page.setInputFiles("#file", { name: "games.pgn", mimeType: "text/plain", buffer: Buffer.from(text) });
+    await says(page, "#which-game", /2\. Cara – Dov, 1–0, 1999-05/);
+    await says(page, "#game", /One game without moves was left out/);
+    assert.equal(await page.inputValue("#text"), "", "what was typed before is about something else");
+  }));
+
+test("on a phone a chosen moment brings its explanation into sight", () =>
+  onPage(at, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, async (page) => {
+    await open(page, MISSED.replace("Club evening", `https://example.org/${"a".repeat(120)}`));
+    await reviewed(page);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
+    await page.click(".to-moments");
+    await page.locator(".findings .finding").last().click();
+    await answered(page);
+    await until(async () => {
+      const { y } = await page.locator("#explanation").boundingBox();
+      assert.ok(y >= 380 && y < 700, `the explanation is at ${y}`);
+    });
+  }));
+
+test("without scripts the reference pages are one click away", () =>
+  onPageWithoutScripts(async (page) => {
+    await says(page, ".no-script a", /The tactics/);
   }));
 
 test("with the server gone the page says so, and asks again when told to", () =>
@@ -584,6 +627,17 @@ test("every tactic's reference page shows as many boards as its corpus has cases
       await until(async () => assert.equal(await page.locator(`img[src*="img/${name}/"]`).count(), (await cases(name)).length, name));
     }
   }));
+
+async function onPageWithoutScripts(run) {
+  const opened = await at.browser.newContext({ javaScriptEnabled: false });
+  try {
+    const page = await opened.newPage();
+    await page.goto(at.origin);
+    await run(page);
+  } finally {
+    await opened.close();
+  }
+}
 
 /** The positions that a tactic is tested on. */
 async function cases(name) {
