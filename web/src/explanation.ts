@@ -76,8 +76,7 @@ function content(study: Study, actions: Actions): (Node | string)[] {
   const isDrawn = positions.length > 2 && positions.at(-1)!.isStalemate();
   const won = isDrawn ? "The line ends in stalemate: a draw." : balance(main);
   return [
-    ...(study.example ? [el("p", { class: "label" }, "Example")] : []),
-    eyebrow(main, study.lines[0]!),
+    eyebrow(main, study.lines[0]!, study.example === true && el("span", { class: "label" }, "Example")),
     headline(study),
     ...(won ? [el("p", { class: "balance" }, won)] : []),
     moveList(study, 0, actions),
@@ -93,7 +92,7 @@ function asked(study: Study): string {
   return first ? numbered(study.root, first) : `The best move for ${side(study.root.turn)}`;
 }
 
-function eyebrow(report: Report, line: Line): HTMLElement {
+function eyebrow(report: Report, line: Line, label?: HTMLElement | false): HTMLElement {
   const first = numbered(line.positions[0]!, line.sans[0]!);
   const name = {
     best: `Best move for ${side(report.pov)}: ${first}`,
@@ -102,7 +101,7 @@ function eyebrow(report: Report, line: Line): HTMLElement {
     better: `Clearly better: ${first}`,
     line: `The line from ${first}`,
   }[report.part ?? "line"];
-  return el("p", { class: "eyebrow" }, name, report.score && score(report));
+  return el("p", { class: "eyebrow" }, el("span", {}, label, label && " ", name), " ", report.score && score(report));
 }
 
 function score(report: Report): HTMLElement {
