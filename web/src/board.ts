@@ -100,7 +100,7 @@ function dropped(from: string, to: string): void {
   else played(normalizeMove(position, parseUci(from + to)!));
 }
 
-function choosePromotion(color: Color, from: SquareName, to: SquareName): void {
+export function choosePromotion(color: Color, from: SquareName, to: SquareName): void {
   const dialog = byId<HTMLDialogElement>("promotion");
   const choose = (role: Role) => () => {
     dialog.close(role);

@@ -60,4 +60,14 @@ export function walkByKeys(list: HTMLElement, { rows, last, from, go }: Walk): v
   });
 }
 
+/** Scrolls to an element that is not in sight. */
+export function bringIntoView(node: HTMLElement): void {
+  const { top } = node.getBoundingClientRect();
+  // What stays at the top of the window covers what lies behind it.
+  const covered = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
+  if (top >= covered && top < innerHeight * 0.8) return;
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  node.scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" });
+}
+
 export const byId = <T extends HTMLElement = HTMLElement>(id: string): T => document.getElementById(id) as T;

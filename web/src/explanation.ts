@@ -18,7 +18,7 @@ import {
   titled,
   words,
 } from "./report.js";
-import { type Study, endOf, plyOf, pointedOut } from "./study.js";
+import { type Study, endOf, gistOf, plyOf, pointedOut } from "./study.js";
 
 export interface Actions {
   step(report: number, ply: number): void;
@@ -64,7 +64,7 @@ function content(study: Study, actions: Actions): (Node | string)[] {
   if (study.failure) {
     const { message, retry } = study.failure;
     return [
-      el("p", { class: "failure", at: { role: "alert" } }, message),
+      el("p", { class: "failure" }, message),
       retry && el("button", { class: "primary", click: actions.retry }, "Try again"),
     ].filter((node) => node !== false);
   }
@@ -72,9 +72,11 @@ function content(study: Study, actions: Actions): (Node | string)[] {
   if (end) return [el("p", { class: "eyebrow" }, "The game is over"), el("h2", {}, `${end}.`)];
   if (!main) return [el("p", { class: "eyebrow" }, asked(study)), el("p", { class: "waiting" }, "Koga is looking …")];
 
-  const won = balance(main);
+  const { positions } = study.lines[0]!;
+  const isDrawn = positions.length > 2 && positions.at(-1)!.isStalemate();
+  const won = isDrawn ? "The line ends in stalemate: a draw." : balance(main);
   return [
-    eyebrow(main, study.lines[0]!),
+    eyebrow(main, study.lines[0]!, study.example === true && el("span", { class: "label" }, "Example")),
     headline(study),
     ...(won ? [el("p", { class: "balance" }, won)] : []),
     moveList(study, 0, actions),
@@ -90,7 +92,7 @@ function asked(study: Study): string {
   return first ? numbered(study.root, first) : `The best move for ${side(study.root.turn)}`;
 }
 
-function eyebrow(report: Report, line: Line): HTMLElement {
+function eyebrow(report: Report, line: Line, label?: HTMLElement | false): HTMLElement {
   const first = numbered(line.positions[0]!, line.sans[0]!);
   const name = {
     best: `Best move for ${side(report.pov)}: ${first}`,
@@ -99,25 +101,18 @@ function eyebrow(report: Report, line: Line): HTMLElement {
     better: `Clearly better: ${first}`,
     line: `The line from ${first}`,
   }[report.part ?? "line"];
-  return el("p", { class: "eyebrow" }, name, report.score && score(report));
+  return el("p", { class: "eyebrow" }, el("span", {}, label, label && " ", name), " ", report.score && score(report));
 }
 
 function score(report: Report): HTMLElement {
-  const title = "The engine’s score in pawns, from White’s side";
-  return el("span", { class: "score", at: { title } }, el("span", { class: "hidden" }, "Score "), scoreText(report.score!, report.pov));
+  const title = "The engine’s score in pawns, from White’s side: + is good for White";
+  const said = "mate" in report.score! ? "Score: " : "Score, White’s view: ";
+  return el("span", { class: "score", at: { title } }, el("span", { class: "hidden" }, said), scoreText(report.score!, report.pov));
 }
 
-/** The headline; of a move without one, what it allows. */
 function headline(study: Study): HTMLElement {
-  const [main, ...others] = study.reports;
-  const finding = main!.headline === null ? undefined : main!.findings[main!.headline];
-  if (finding) return el("h2", {}, el("span", { class: "tactic" }, titled(finding.tactic)), finding.text);
-  const at = others.findIndex((report) => report.part === "reply" && report.headline !== null) + 1;
-  if (at === 0) return el("h2", {}, "No tactic to speak of.");
-  const reply = study.reports[at]!;
-  const line = study.lines[at]!;
-  const first = numbered(line.positions[0]!, line.sans[0]!);
-  return el("h2", {}, el("span", { class: "tactic bad" }, `Allows ${first}`), reply.findings[reply.headline!]!.text);
+  const { over, isBad, text } = gistOf(study)!;
+  return el("h2", {}, over && el("span", { class: isBad ? "tactic bad" : "tactic" }, over), over && " ", text);
 }
 
 function moveList(study: Study, report: number, actions: Actions): HTMLElement {
@@ -138,18 +133,18 @@ function moveList(study: Study, report: number, actions: Actions): HTMLElement {
   return list;
 }
 
-const GROUPS: [Finding["role"], string, string][] = [
-  ["motif", "What the move does", "motif"],
-  ["follow-up", "Later in the line", "follow-up"],
-  ["enabling", "Already there, or only helping", "enabling"],
+const GROUPS: [Finding["role"], string][] = [
+  ["motif", "Made by the move"],
+  ["follow-up", "Later in the line"],
+  ["enabling", "Already there, or only helping"],
 ];
 
 function findings(report: Report, index: number, actions: Actions): HTMLElement[] {
-  return GROUPS.flatMap(([role, title, term]) => {
+  return GROUPS.flatMap(([role, name]) => {
     const group = report.findings.filter((finding) => finding.role === role && !isSaidAlready(report, finding));
     if (!group.length) return [];
     return [
-      el("h3", {}, title, " ", el("small", {}, term)),
+      el("h3", { at: { title: role } }, name),
       el("ul", { class: "findings" }, ...group.map((finding) => el("li", {}, pointer(finding, report, index, actions)))),
     ];
   });
@@ -185,7 +180,7 @@ function lost(report: Report, actions: Actions): HTMLElement[] {
   if (!report.superseded.length) return [];
   const items = report.superseded.map((rival) => el("li", {}, pointer(rival, report, 0, actions)));
   return [
-    el("details", { class: "lost" }, el("summary", {}, `What lost, and to whom (${items.length})`), el("ul", { class: "findings" }, ...items)),
+    el("details", { class: "lost" }, el("summary", {}, `Other readings, and why they gave way (${items.length})`), el("ul", { class: "findings" }, ...items)),
   ];
 }
 
@@ -217,21 +212,21 @@ function whyNot(report: Report, actions: Actions): HTMLElement {
 /** What became of a tactic in this line: found, superseded, refused, or no sign of it. */
 function fate(info: TacticInfo, report: Report, actions: Actions): HTMLElement[] {
   const mine = <T extends { tactic: string }>(all: T[]) => all.filter(({ tactic }) => tactic === info.name);
-  const verdict = (verb: string, rest: string, what: Finding | Rejection) => {
+  const verdict = (verb: string, what: Finding | Rejection, rule?: string) => {
     const node = el(
       "button",
       { class: "finding", click: () => actions.choose(0, what) },
-      el("span", { class: "what" }, el("b", {}, verb), ` ${moveAt(report, what.ply)}`),
-      el("span", { class: "sentence" }, rest),
+      el("span", { class: "what", at: { title: "role" in what ? what.role : undefined } }, el("b", {}, verb), ` ${moveAt(report, what.ply)}`),
+      el("span", { class: "sentence" }, what.text),
     );
     places.pointers.push({ node, what });
-    return el("li", {}, node);
+    return el("li", {}, node, rule && el("p", { class: "more" }, ruleLink(rule, info)));
   };
-  const roles = { motif: "the move makes it", "follow-up": "later in the line", enabling: "already there, or only helping" };
+  const roles = { motif: "made by the move", "follow-up": "later in the line", enabling: "already there, or only helping" };
   const items = [
-    ...mine(report.findings).map((finding) => verdict(`Found: ${roles[finding.role]}.`, finding.text, finding)),
-    ...mine(report.superseded).map((rival) => verdict(`Superseded by the ${words(rival.by)} (${rival.rule}).`, rival.text, rival)),
-    ...mine(report.rejections).map((refused) => verdict(`Refused by rule ${refused.rule}.`, refused.text, refused)),
+    ...mine(report.findings).map((finding) => verdict(`Found: ${roles[finding.role]}.`, finding)),
+    ...mine(report.superseded).map((rival) => verdict(`Gave way to the ${words(rival.by)}.`, rival, rival.rule)),
+    ...mine(report.rejections).map((refused) => verdict("Refused.", refused, refused.rule)),
   ];
   const article = /^[aeiou]|^x-/i.test(info.title) ? "an" : "a";
   return [
@@ -242,3 +237,9 @@ function fate(info: TacticInfo, report: Report, actions: Actions): HTMLElement[]
   ];
 }
 
+/** The rule where it is written: beside its tactic, or among those that decide between two. */
+function ruleLink(id: string, info: TacticInfo): HTMLElement {
+  const rule = info.rules.find((each) => each.id === id);
+  const href = `${rule ? info.page : "tactics/index.html"}#${id}`;
+  return el("a", { at: { href, title: rule?.text } }, `The rule for this, ${id}`);
+}

@@ -1,7 +1,7 @@
 // A game beside the board: its moves with glyphs and badges, its review, its critical moments.
 
-import { byId, el, oneTabStop, walkByKeys } from "./dom.js";
-import { type Entry, type Game, numbered, playLine } from "./position.js";
+import { bringIntoView, byId, el, oneTabStop, walkByKeys } from "./dom.js";
+import { type Entry, type Game, dateOf, known, numbered, playLine, resultOf } from "./position.js";
 import { type Mark, type Moment, type Review, moveAt, side, titled } from "./report.js";
 
 export interface Reviewed {
@@ -40,6 +40,8 @@ export interface GameActions {
 
 export interface GameState {
   games: Entry[];
+  /** How many games of the text had no moves. */
+  without?: number | undefined;
   index: number;
   game: Game;
   ply: number;
@@ -61,6 +63,7 @@ export function showGame(state: GameState, actions: GameActions): void {
   card.replaceChildren(
     heading(game),
     ...(games.length > 1 ? [chooser(state, actions)] : []),
+    ...(state.without ? [el("p", { class: "balance" }, leftOut(state.without))] : []),
     ...troubles(state).map((text) => el("p", { class: "failure" }, text)),
     reviewBar(state, actions),
     el("div", { class: "here", at: { id: "here" } }),
@@ -102,19 +105,19 @@ function troubles({ game, reviewed }: GameState): string[] {
 }
 
 function heading(game: Game): HTMLElement {
-  const tag = (name: string) => {
-    const value = game.tags.get(name) ?? "";
-    return /^[?.]*$/.test(value) ? "" : value;
-  };
-  const result = tag("Result").replace("1/2-1/2", "½–½").replace("-", "–").replace("*", "");
-  const place = [tag("Event"), tag("Date").replaceAll(".??", "").replaceAll(".", "-")].filter(Boolean).join(", ");
+  const { tags } = game;
+  const tag = (name: string) => known(tags, name);
+  const result = resultOf(tags);
+  const place = [tag("Event"), dateOf(tags)].filter(Boolean).join(", ");
   return el(
     "header",
     {},
-    el("h2", {}, `${tag("White") || "White"} – ${tag("Black") || "Black"}`, result && el("span", { class: "score" }, result)),
+    el("h2", {}, `${tag("White") || "White"} – ${tag("Black") || "Black"}`, result && " ", result && el("span", { class: "score" }, result)),
     place && el("p", { class: "balance" }, place),
   );
 }
+
+const leftOut = (n: number): string => (n === 1 ? "One game without moves was left out." : `${n} games without moves were left out.`);
 
 function chooser({ games, index }: GameState, actions: GameActions): HTMLElement {
   const select = el("select", { at: { id: "which-game" } });
@@ -134,7 +137,15 @@ function reviewBar({ game, reviewed, progress }: GameState, actions: GameActions
   if (reviewed) {
     const name = `${game.tags.get("White") ?? "game"}-${game.tags.get("Black") ?? ""}`.replace(/[^\p{L}\d]+/gu, "-");
     const click = () => download(`${name}.pgn`, reviewed.pgn);
-    return el("div", { class: "review" }, el("button", { class: "download", click }, "Download the annotated PGN"));
+    const n = reviewed.moments.length;
+    const toList = () => bringIntoView(byId("moments"));
+    return el(
+      "div",
+      { class: "review" },
+      n > 0 && el("button", { class: "to-moments", click: toList }, n === 1 ? "One critical moment ↓" : `${n} critical moments ↓`),
+      n === 0 && el("span", {}, "No critical moments."),
+      el("button", { class: "download", click }, "Download the annotated PGN"),
+    );
   }
   const player = el("select", { at: { "aria-label": "Whose moves" } });
   for (const [value, text] of [["", "both sides"], ["white", "White"], ["black", "Black"]] as const) {
@@ -143,7 +154,7 @@ function reviewBar({ game, reviewed, progress }: GameState, actions: GameActions
   return el(
     "div",
     { class: "review" },
-    progress && el("p", { class: "failure", at: { role: "alert" } }, progress.failure),
+    progress && el("p", { class: "failure" }, progress.failure),
     el("button", { class: "primary", click: () => actions.review(player.value) }, progress ? "Try again" : "Review this game"),
     el("span", {}, "for ", player),
   );
@@ -174,7 +185,8 @@ function moveTable(state: GameState, actions: GameActions): HTMLElement {
       { click: () => actions.go(i + 1) },
       san,
       mark && el("span", { class: `glyph ${GLYPHS[mark.mark]}`, at: { title: GLYPHS[mark.mark] } }, mark.mark),
-      ...classes.map(badge),
+      mark && el("span", { class: "hidden" }, ` ${GLYPHS[mark.mark]}`),
+      ...classes.flatMap((name) => [" ", badge(name)]),
     );
     moves.push(node);
     list.append(el("li", {}, node));
@@ -213,14 +225,14 @@ function momentList({ moments }: Reviewed, game: Game, actions: GameActions): HT
     momentButtons.push({ node, moment });
     return el("li", {}, node);
   });
-  return [el("h3", {}, `Critical moments (${items.length})`), el("ul", { class: "findings" }, ...items)];
+  return [el("h3", { at: { id: "moments" } }, `Critical moments (${items.length})`), el("ul", { class: "findings" }, ...items)];
 }
 
 function momentButton(moment: Moment, game: Game, actions: GameActions): HTMLElement {
   return el(
     "button",
     { class: "finding", click: () => actions.moment(moment) },
-    el("span", { class: "what" }, el("b", {}, numbered(game.line.positions[moment.ply - 1]!, moment.move)), badge(moment.class)),
+    el("span", { class: "what" }, el("b", {}, numbered(game.line.positions[moment.ply - 1]!, moment.move)), " ", badge(moment.class)),
     el("span", { class: "stake" }, titled(moment.finding.tactic)),
     el("span", { class: "sentence" }, sentence(moment)),
   );

@@ -11,7 +11,7 @@ export interface Handlers {
   /** So many plies, back if negative. */
   walk(by: number): void;
   turnBoard(): void;
-  /** A move; says whether there is such a move. */
+  /** A move that was typed; says whether there is such a move. */
   typed(text: string): boolean;
   escape(): void;
 }
@@ -65,9 +65,7 @@ function wireControls({ walk, turnBoard, typed }: Handlers): void {
   const field = byId<HTMLInputElement>("move");
   byId("enter-move").addEventListener("submit", (event) => {
     event.preventDefault();
-    const done = field.value.trim() === "" || typed(field.value);
-    byId("move-trouble").textContent = done ? "" : `“${field.value}” is not a legal move here.`;
-    if (done) field.value = "";
+    if (field.value.trim() === "" || typed(field.value)) field.value = "";
   });
 }
 

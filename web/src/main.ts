@@ -4,8 +4,8 @@ import { makeUci, type Color, type Move } from "chessops";
 
 import { type Address, readAddress, writeAddress } from "./address.js";
 import { type ExplainRequest, Failure, explain, review } from "./api.js";
-import { type View, flip, orient, orientedTo, showBoard, startBoard } from "./board.js";
-import { byId, el } from "./dom.js";
+import { type View, choosePromotion, flip, orient, orientedTo, showBoard, startBoard } from "./board.js";
+import { bringIntoView, byId, el } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { type Actions, markPlace, showExplanation } from "./explanation.js";
 import { type GameActions, type GameState, markGamePlace, momentsAt, reviewedGame, showGame, showProgress, startOf } from "./gamecard.js";
@@ -19,12 +19,14 @@ import {
   numbered,
   parseGames,
   parseMove,
+  parsePromotion,
   spoken,
+  tidyFen,
   turnText,
   uciOf,
 } from "./position.js";
-import { type Mark, type Moment, type Report, titled } from "./report.js";
-import { type Study, answer, endOf, isFinding, lineOf, newStudy, plyOf, pointedOut, positionOf, requestFor } from "./study.js";
+import type { Mark, Moment } from "./report.js";
+import { type Study, answer, endOf, gistOf, isFinding, lineOf, newStudy, plyOf, pointedOut, positionOf, requestFor } from "./study.js";
 
 /** What is on the board: a study, with or without a game beside it, or else a game. */
 type Shown = { study: Study; game?: GameState | undefined } | { study?: undefined; game: GameState };
@@ -43,6 +45,7 @@ let reviewing = new AbortController();
 /** Puts something else on the board. What is asked about the study and the game that leave it ends. */
 function set(next: Shown): void {
   if (shown.study !== next.study) asking.abort();
+  forgetMove();
   if (shown.game && shown.game !== next.game) endReview(shown.game);
   if (next.game && !opened.includes(next.game)) opened.unshift(next.game);
   shown = next;
@@ -58,19 +61,32 @@ function show(): void {
   const inCard = game ? [game, game.reviewed, game.progress] : [];
   if (game && inCard.some((part, i) => part !== gameInCard[i])) showGame(game, gameActions(game));
   gameInCard = inCard;
-  const report = study?.reports[0];
-  const headline = report?.findings[report.headline ?? -1];
-  document.title = headline ? `${titled(headline.tactic)}, ${headline.move} · Koga` : "Koga: why a chess move is good";
+  const over = study && gistOf(study)?.over;
+  const move = study?.reports[0]?.line[0];
+  document.title = over ? `${move}: ${over} · Koga` : "Koga: why a chess move is good";
   showPlace();
 }
 
 /** What the game's card was made from: it is not built anew, and keeps its focus, while that stays. */
 let gameInCard: unknown[] = [];
 
+/** The position for which a move may be half typed. */
+let forMove = "";
+
+/** What was typed as a move, and what was said of it, is about another position. */
+function forgetMove(): void {
+  byId<HTMLInputElement>("move").value = "";
+  byId("move-trouble").textContent = "";
+}
+
 /** The board and what follows it; the cards stay as they are. */
 function showPlace(): void {
   const { study, game } = shown;
-  showBoard(view());
+  const shownView = view();
+  const fen = fenOf(shownView.position);
+  if (fen !== forMove) forgetMove();
+  forMove = fen;
+  showBoard(shownView);
   if (study) markPlace(study);
   if (game) markGamePlace(game, gameActions(game));
   showBar();
@@ -145,8 +161,10 @@ function showBar(): void {
 /** Plies of a game that are explained as one line: what lies further ahead has little to do with the first move. */
 const LONGEST_LINE = 16;
 
+/** Says something to a screen reader, also what it has just said. */
 function announce(text: string): void {
-  byId("announcement").textContent = text;
+  const region = byId("announcement");
+  region.textContent = text && text === region.textContent ? `${text}\u00a0` : text;
 }
 
 function announcePlace(): void {
@@ -155,7 +173,8 @@ function announcePlace(): void {
   const san = study ? lineOf(study).sans[plyOf(study) - 1] : game.game.line.sans[game.ply - 1];
   const moved = last && san ? `${last.before.turn === "white" ? "White" : "Black"}: ${spoken(san)}. ` : "";
   const pointed = study && pointedOut(study);
-  announce(`${moved}${turnText(position)}. ${pointed ? pointed.text : ""}`);
+  const trouble = (!study && game.game.trouble) || "";
+  announce([`${moved}${turnText(position)}.`, pointed?.text, trouble].filter(Boolean).join(" "));
 }
 
 // ---- The address
@@ -211,7 +230,7 @@ function followAddress(): void {
   const orientation: Color | undefined = history.state?.orientation;
   try {
     const game = said.game && gameIn(said, said.game);
-    const study = studyIn(said) ?? (game ? undefined : newStudy(parseExample(EXAMPLES[0]!.text), 1));
+    const study = studyIn(said) ?? (game ? undefined : { ...newStudy(parseExample(EXAMPLES[0]!.text), 1), example: true });
     const turn = orientation ?? (game ? (shown.game === game ? undefined : "white") : study?.root.turn);
     if (turn) orient(turn);
     if (game) game.ply = Math.min(said.at ?? 0, game.game.line.moves.length);
@@ -221,6 +240,7 @@ function followAddress(): void {
       set({ game });
       complain(undefined);
       show();
+      announcePlace();
     }
   } catch (error) {
     if (shown.study === first) start(shown);
@@ -264,8 +284,8 @@ function start(next: Shown & { study: Study }): void {
 
 async function fetchReport(asked: Study): Promise<void> {
   asking.abort();
-  const end = endOf(asked);
-  if (end) return announce(end);
+  announceGist(asked);
+  if (endOf(asked)) return;
   asking = new AbortController();
   const { signal } = asking;
   const local = asked.reports[0];
@@ -278,17 +298,20 @@ async function fetchReport(asked: Study): Promise<void> {
     answer(asked, report);
     asked.chosen = pointed && report.findings.find(({ tactic, ply }) => tactic === pointed.tactic && ply === pointed.ply);
     show();
-    announceReport(report);
+    announceGist(asked);
   } catch (error) {
     if (signal.aborted || shown.study !== asked || local) return;
     asked.failure = error instanceof Failure ? error : new Failure(String(error), true);
     show();
+    announceGist(asked);
   }
 }
 
-function announceReport(report: Report): void {
-  const text = report.headline === null ? "No tactic to speak of." : report.findings[report.headline]!.text;
-  announce(`${report.line[0] ? `${spoken(report.line[0])}. ` : ""}${text}`);
+/** Says what the headline says; nothing while there is none. */
+function announceGist(study: Study): void {
+  const gist = gistOf(study);
+  const san = study.failure ? undefined : study.reports[0]?.line[0];
+  announce(gist ? [san && `${spoken(san)}.`, gist.over && `${gist.over}:`, gist.text].filter(Boolean).join(" ") : "");
 }
 
 const explanationActions = (study: Study): Actions => ({
@@ -360,16 +383,17 @@ const gameActions = (game: GameState): GameActions => ({
     }
   },
   pick(index) {
-    const { games } = game;
+    const { games, without } = game;
     try {
       const known = opened.find((each) => each.games === games && each.index === index);
-      set({ game: known ?? { games, index, game: games[index]!.read(), ply: 0 } });
+      set({ game: known ?? { games, without, index, game: games[index]!.read(), ply: 0 } });
     } catch (error) {
       return complain(error);
     }
     complain(undefined);
     show();
     remember(true);
+    announcePlace();
   },
   async review(player) {
     reviewing.abort();
@@ -397,6 +421,7 @@ const gameActions = (game: GameState): GameActions => ({
     } catch (error) {
       if (signal.aborted) return;
       game.progress = { failure: (error as Error).message };
+      announce((error as Error).message);
     }
     show();
   },
@@ -414,6 +439,8 @@ const gameActions = (game: GameState): GameActions => ({
     start({ study, game });
     remember(true);
     announcePlace();
+    // On a small screen the board does not stay in sight by itself.
+    bringIntoView(document.querySelector<HTMLElement>(matchMedia("(max-width: 52rem) and (max-height: 42rem)").matches ? ".board-box" : "#explanation")!);
   },
   better(mark: Mark) {
     const before = game.game.line.positions[mark.ply - 1]!;
@@ -437,6 +464,7 @@ function walk(by: number): void {
 function turnBoard(): void {
   flip();
   remember(false);
+  announce(`The board is seen from ${orientedTo() === "white" ? "White" : "Black"}’s side.`);
 }
 
 // ---- Input
@@ -445,7 +473,9 @@ function complain(error: unknown): void {
   const message = error === undefined ? "" : error instanceof Error ? error.message : String(error);
   if (error !== undefined && !(error instanceof InputError)) console.warn(error);
   byId("trouble").textContent = message;
-  if (message) byId("trouble").scrollIntoView({ block: "nearest" });
+  if (!message) return;
+  byId("trouble").scrollIntoView({ block: "nearest" });
+  announce(message);
 }
 
 function parseExample(text: string): ExplainRequest {
@@ -464,21 +494,23 @@ function open(text: string): void {
   try {
     if (!text.trim()) throw new InputError("Paste a FEN or a PGN first.");
     if (looksLikeFen(text)) {
-      const request = parseExample(text.trim().replace(/\s+/g, " "));
+      const request = parseExample(tidyFen(text));
       startAlone(newStudy(request, request.move ? 1 : 0));
     } else {
-      const games = parseGames(text);
+      const { games, without } = parseGames(text);
       const game = games[0]!.read();
       if (games.length === 1 && !game.line.moves.length) {
         startAlone(newStudy(requestFor(game.line.positions[0]!), 0));
       } else {
-        set({ game: { games, index: 0, game, ply: 0 } });
+        set({ game: { games, without, index: 0, game, ply: 0 } });
         orient("white");
         complain(undefined);
         show();
       }
     }
     remember(true);
+    const field = byId<HTMLTextAreaElement>("text");
+    if (field.value !== text) field.value = "";
     scrollTo(0, 0);
     if (!shown.study) announcePlace();
   } catch (error) {
@@ -488,9 +520,20 @@ function open(text: string): void {
 
 /** A move that was typed; says whether there is such a move. */
 function typed(text: string): boolean {
-  const m = parseMove(view().position, text);
-  if (m) play(m);
-  return m !== undefined;
+  const { position } = view();
+  const m = parseMove(position, text);
+  if (m) {
+    play(m);
+    return true;
+  }
+  const promotion = parsePromotion(position, text);
+  if (promotion) {
+    choosePromotion(position.turn, ...promotion);
+    return true;
+  }
+  byId("move-trouble").textContent = `“${text.trim()}” is not a legal move here.`;
+  announce(byId("move-trouble").textContent!);
+  return false;
 }
 
 function escape(): void {

@@ -47,6 +47,8 @@ export interface Entry {
 export class InputError extends Error {}
 
 export function parsePosition(fen: string): Position {
+  const [board = "", turn] = fen.trim().split(/[\s_]+/);
+  if (!turn && looksLikeFen(board)) throw new InputError("This FEN says where the pieces stand, not who is to move: add w or b after it.");
   const position = parseFen(fen.trim()).chain((setup) => Chess.fromSetup(setup));
   if (position.isErr) throw new InputError(explainFen(position.error.message));
   return position.unwrap();
@@ -74,16 +76,28 @@ export function extend(line: Line, text: string): boolean {
 
 /** A legal move from SAN or UCI, with the marks and spellings that people type. */
 export function parseMove(pos: Position, text: string): Move | undefined {
-  const clean = text
-    .trim()
-    .replace(/^\d+\s*(\.+|…)\s*/, "")
-    .replace(/[!?]+$/, "")
-    .replace(/0/g, (zero, at: number, all: string) => (/^0-0/.test(all) && at % 2 === 0 ? "O" : zero));
+  const clean = cleanMove(text);
   const uci = parseUci(clean.toLowerCase());
   const m = uci && normalizeMove(pos, uci);
   if (m && pos.isLegal(m)) return m;
-  return parseSan(pos, clean);
+  // "nd5" is a knight's move; "bc4" one of the b-pawn if it has one, else a bishop's.
+  return parseSan(pos, clean) ?? (/^[nbrqk]/.test(clean) ? parseSan(pos, clean[0]!.toUpperCase() + clean.slice(1)) : undefined);
 }
+
+/** The squares of a promotion that was typed without the new piece. */
+export function parsePromotion(pos: Position, text: string): [SquareName, SquareName] | undefined {
+  const clean = cleanMove(text).replace(/[+#=]+$/, "");
+  const m = parseMove(pos, `${clean}q`) ?? parseMove(pos, `${clean}=Q`);
+  return m && isNormal(m) && m.promotion ? [makeSquare(m.from), makeSquare(m.to)] : undefined;
+}
+
+/** A move without its number and marks; castling with the letter O. */
+const cleanMove = (text: string): string =>
+  text
+    .trim()
+    .replace(/^\d+\s*(\.+|…)\s*/, "")
+    .replace(/[!?]+$/, "")
+    .replace(/^([o0])-?\1(-?\1)?(?=[+#]?$)/i, (_, _zero, third) => (third ? "O-O-O" : "O-O"));
 
 /** As the server spells it, so that equal moves are equal texts. */
 export const uciOf = (m: Move): string => makeUci(m);
@@ -150,19 +164,41 @@ export const turnText = (pos: Position): string =>
   endText(pos) ?? `${pos.turn === "white" ? "White" : "Black"} to move${pos.isCheck() ? ", in check" : ""}`;
 
 export const looksLikeFen = (text: string): boolean =>
-  /^\s*[pnbrqk1-8]+(\/[pnbrqk1-8~]*){2,}(\s|$)/i.test(text) && !/\n\s*\S/.test(text.trim());
+  /^[pnbrqk1-8]+(\/[pnbrqk1-8~]*){2,}(\s|$)/i.test(tidyFen(text)) && !/\n\s*\S/.test(text.trim());
 
-/** The games of a PGN, of which there is at least one. */
-export function parseGames(text: string): Entry[] {
+/** A FEN without what people copy along with it: "FEN:", quotes, tabs. */
+export const tidyFen = (text: string): string =>
+  text
+    .replace(/^\s*fen\s*[:=]\s*/i, "")
+    .replace(/^[\s"'`“”‘’]+|[\s"'`“”‘’]+$/g, "")
+    .replace(/\s+/g, " ");
+
+/** A tag's value, unless it says that nobody knows. */
+export function known(tags: Map<string, string>, name: string): string {
+  const value = tags.get(name) ?? "";
+  return /^[?.]*$/.test(value) ? "" : value;
+}
+
+export const resultOf = (tags: Map<string, string>): string =>
+  known(tags, "Result").replace("1/2-1/2", "½–½").replace("-", "–").replace("*", "");
+
+/** "1858-11-02", or as much as is known of it. */
+export const dateOf = (tags: Map<string, string>): string => known(tags, "Date").replaceAll(".??", "").replaceAll(".", "-");
+
+/** The games of a PGN, of which there is at least one, and how many have no moves. */
+export function parseGames(text: string): { games: Entry[]; without: number } {
   const all = parsePgn(text);
   const games = all.filter((game) => game.moves.children.length || game.headers.has("FEN"));
   if (!games.length) throw new InputError("Neither a FEN nor a PGN: no position and no moves were found in it.");
-  return games.map((game) => ({
-    title: `${game.headers.get("White") ?? "?"} – ${game.headers.get("Black") ?? "?"}`,
+  const entries = games.map((game) => ({
+    title: [`${game.headers.get("White") ?? "?"} – ${game.headers.get("Black") ?? "?"}`, resultOf(game.headers), dateOf(game.headers)]
+      .filter(Boolean)
+      .join(", "),
     // One game goes to the server as it was written, clocks and all; a text with more, even without moves, would be reviewed
     // as so many games.
     read: () => (all.length === 1 ? { ...readGame(game), pgn: text } : readGame(game)),
   }));
+  return { games: entries, without: all.length - games.length };
 }
 
 /** A game as far as its moves are legal. */

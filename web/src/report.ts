@@ -113,7 +113,7 @@ export function scoreText(score: Score, pov: Color): string {
     return score.mate === 0 ? "mate" : `${side(winner)} mates in ${Math.abs(score.mate)}`;
   }
   const white = (pov === "white" ? score.cp : -score.cp) / 100;
-  return `${white < 0 ? "−" : "+"}${Math.abs(white).toFixed(2)}`;
+  return `${white < 0 ? "−" : white > 0 ? "+" : ""}${Math.abs(white).toFixed(2)}`;
 }
 
 /** What a finding wins, or what is at stake; nothing where the points say nothing. */
@@ -130,12 +130,12 @@ export function isSaidAlready(report: Report, finding: Finding): boolean {
   return finding.tactic === "discovered-check" && report.findings.some(isAttack);
 }
 
-/** What the whole line wins or loses. */
-export function balance(report: Report): string {
-  const { won } = report;
-  if (won === 0) return "";
-  const what = Math.abs(won) === 1 ? "a pawn’s worth of material" : `${points(Math.abs(won))} of material`;
-  return `In all the line ${won > 0 ? "wins" : "loses"} ${what} for ${side(report.pov)}.`;
+/** What the whole line wins or gives up, as `line_won` in crates/koga/src/explain.rs; nothing where it mates. */
+export function balance({ won, pov, line }: Report): string {
+  if (won === 0 || line.at(-1)?.endsWith("#")) return "";
+  const piece = { 1: "pawn", 3: "piece", 5: "rook", 9: "queen" }[Math.abs(won)];
+  const what = piece ? `a ${piece}’s worth of material` : `${points(Math.abs(won))} of material`;
+  return won > 0 ? `In all the line wins ${what} for ${side(pov)}.` : `When the line ends, ${side(pov)} has given up ${what}.`;
 }
 
 /** "26.Qxf6" for a ply of a report, numbered from its root. */

@@ -4,7 +4,7 @@ import type { Move, Position } from "chessops";
 
 import type { ExplainRequest, Failure } from "./api.js";
 import { type Line, endText, fenOf, parseMove, parsePosition, playLine, InputError } from "./position.js";
-import type { Finding, Rejection, Report } from "./report.js";
+import { type Finding, type Rejection, type Report, moveAt, titled } from "./report.js";
 
 export interface Study {
   request: ExplainRequest;
@@ -19,6 +19,15 @@ export interface Study {
   /** What the board points out, if something was chosen that does not follow from the ply. */
   chosen?: Finding | Rejection | undefined;
   failure?: Failure | undefined;
+  /** Nobody asked for it: the page opens on it. */
+  example?: boolean;
+}
+
+/** What is to be said first: a sentence and a few words over it. */
+export interface Gist {
+  over?: string;
+  isBad?: boolean;
+  text: string;
 }
 
 export function newStudy(request: ExplainRequest, ply: number): Study {
@@ -63,6 +72,41 @@ export function pointedOut(study: Study): Finding | Rejection | undefined {
 
 export const isFinding = (pointed: Finding | Rejection | undefined): pointed is Finding =>
   pointed !== undefined && "targets" in pointed;
+
+/**
+ * The most telling fact: of a move that others are clearly better than what it allows, else what it misses; else the
+ * line's own tactic. Nothing until the server answers.
+ */
+export function gistOf(study: Study): Gist | undefined {
+  const [main, ...others] = study.reports;
+  if (study.failure) return { text: study.failure.message };
+  const end = endOf(study);
+  if (end) return { text: `${end}.` };
+  if (!main) return undefined;
+  const reply = others.find(({ part, headline }) => part === "reply" && headline !== null);
+  const better = others.find(({ part }) => part === "better");
+  const own = headlineOf(main);
+  if (reply && (better || !own)) return { over: `Allows ${way(reply)}`, isBad: true, text: headlineOf(reply)!.text };
+  const stalemate = study.lines[0]!.positions[1]?.isStalemate() ? "Stalemate: a draw." : undefined;
+  if (better) {
+    const { score } = better;
+    const mates = score && "mate" in score && score.mate > 0;
+    const over = mates ? `Misses mate in ${score.mate}: ${way(better)}` : `Better was ${way(better)}`;
+    const text = stalemate ?? headlineOf(better)?.text;
+    return text ? { over, isBad: true, text } : { text: `${over}.` };
+  }
+  if (own) return { over: titled(own.tactic), text: own.text };
+  return { text: stalemate ?? "No tactic to speak of." };
+}
+
+const headlineOf = (report: Report): Finding | undefined =>
+  report.headline === null ? undefined : report.findings[report.headline];
+
+/** The first move of a report's line, and the move that makes its headline where that comes later. */
+function way(report: Report): string {
+  const ply = headlineOf(report)?.ply ?? 1;
+  return ply > 1 ? `${moveAt(report, 1)} and ${moveAt(report, ply)}` : moveAt(report, 1);
+}
 
 /** The request for a position by itself. */
 export const requestFor = (pos: Position): ExplainRequest => ({ fen: fenOf(pos) });

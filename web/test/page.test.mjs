@@ -48,7 +48,7 @@ test("superseded rivals and why-not are one click away", () =>
     await page.click(".why-not summary");
     await page.waitForFunction(() => document.querySelectorAll("#why-not option").length > 10);
     await page.selectOption("#why-not", "discovered-attack");
-    await says(page, ".answers", /Found: the move makes it\./);
+    await says(page, ".answers", /Found: made by the move\./);
     await page.selectOption("#why-not", "pin");
     await says(page, ".answers", /Nothing in this line has the shape of a pin/);
     await until(async () => assert.equal(await page.getAttribute(".answers .more a", "href"), "/tactics/pin.html"));
@@ -60,7 +60,8 @@ test("a tactic that a rule refused is answered with the rule, its sentence and i
     await page.click(".why-not summary");
     await page.waitForFunction(() => document.querySelectorAll("#why-not option").length > 10);
     await page.selectOption("#why-not", "sacrifice");
-    await says(page, ".answers", /Refused by rule S1/);
+    await says(page, ".answers", /Refused\./);
+    assert.equal(await page.locator(".answers li a").first().getAttribute("href"), "/tactics/sacrifice.html#S1");
     await page.locator(".answers .finding").first().click();
     await until(async () => assert.ok((await page.locator(".mark-support").count()) >= 1));
   }));
@@ -102,7 +103,7 @@ test("a game: reviewed, walked with the keyboard to a missed tactic, its better 
     await page.keyboard.press("ArrowRight");
     const missed = page.locator("#here .finding");
     await until(async () => assert.match(await missed.innerText(), /Missed 9\.\.\.Nxc2\+: The knight on c2 forks/));
-    await says(page, "#moves [aria-current]", /Ne6\?\?.*missed/s);
+    await until(async () => assert.equal(await page.textContent("#moves [aria-current]"), "Ne6?? blunder missed"));
     await missed.click();
     await page.waitForFunction(() => document.querySelectorAll(".arrow-target").length === 2);
     await says(page, "#explanation h2", /knight on c2 forks/);
@@ -359,6 +360,95 @@ test("a move can be typed, and what happens is said to a screen reader", () =>
     await until(async () => assert.match(await page.textContent("#announcement"), /Black: knight takes g6\. White to move/));
   }));
 
+const announces = (page, expected) => until(async () => assert.match(await page.textContent("#announcement"), expected));
+
+test("what was typed as a move, and what was said of it, goes with the position", () =>
+  onPage(at, { hash: hashOf({ fen: FORK }) }, async (page) => {
+    await answered(page);
+    const forgets = async (act) => {
+      await page.fill("#move", "Qh9");
+      await page.press("#move", "Enter");
+      await says(page, "#move-trouble", /“Qh9” is not a legal move here/);
+      await announces(page, /“Qh9” is not a legal move here/);
+      await act();
+      await until(async () => assert.equal(await page.textContent("#move-trouble"), ""));
+      assert.equal(await page.inputValue("#move"), "");
+    };
+    await forgets(() => drag(page, "h6", "g6"));
+    await forgets(() => page.goBack());
+    await forgets(() => page.click("#next"));
+    await forgets(() => open(page, DISCOVERED));
+    await forgets(() => page.click("#examples button >> nth=1"));
+  }));
+
+test("a screen reader hears what the headline says, and what went wrong", () =>
+  onPage(at, { hash: hashOf({ fen: FORK, move: "h6g6" }), expect: /Failed to load resource/ }, async (page) => {
+    await answered(page);
+    await announces(page, /^queen to g6, check\. Allows 25\.\.\.Nxg6: The knight takes the queen/);
+    await page.click("#flip");
+    await announces(page, /seen from Black’s side/);
+    await open(page, "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1");
+    await announces(page, /^Stalemate: a draw\.$/);
+    await open(page, "8/8/8/8 w - - 0 1");
+    await announces(page, /eight ranks of eight squares/);
+    await open(page, "1. e4 e5 2. Qxh7 Nc6 *");
+    await announces(page, /White to move\. 2\.Qxh7 is not legal here/);
+    await page.route("**/api/explain", (route) => route.abort());
+    await open(page, FORK);
+    await announces(page, /does not answer/);
+  }));
+
+test("what a move throws away is said first", () =>
+  onPage(at, { hash: hashOf({ fen: "7k/5K2/8/6Q1/8/8/8/8 w - - 0 1", move: "g5g6" }) }, async (page) => {
+    await answered(page);
+    await says(page, "#explanation h2", /^Misses mate in 1: 1\.Qh4#\s+Stalemate: a draw\.$/);
+    await says(page, "#explanation .score", /White’s view:\s+0\.00/);
+    await page.goto(`${at.origin}/${hashOf({ fen: "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", move: "g1f1" })}`);
+    await says(page, "#explanation h2", /^Misses mate in 1: 1\.Ra8#\s+The rook on a8 mates along the back rank/);
+  }));
+
+test("what a move allows later is said with the move that does it", () =>
+  onPage(at, { hash: hashOf({ fen: "r5k1/5ppp/8/8/8/3P4/5PPP/3R2K1 w - - 0 1", move: "d1d2" }) }, async (page) => {
+    await answered(page);
+    await says(page, "#explanation h2", /^Allows 1\.\.\.Ra1\+ and 2\.\.\.Rxd1#\s+The rook on d1 mates/);
+  }));
+
+test("a line that mates is not said to give material up", () =>
+  onPage(at, { hash: hashOf({ fen: "r1b1k1nr/p2p1pNp/n2B4/1p1NP2P/6P1/3P1Q2/P1P1K3/q5b1 w - - 1 22", moves: "f3f6,g8f6,d6e7" }) }, async (page) => {
+    await answered(page);
+    assert.doesNotMatch(await page.innerText("#explanation"), /In all the line|has given up/);
+    await page.goto(`${at.origin}/${hashOf({ fen: FORK, moves: "h6g6,e5g6" })}`);
+    await says(page, "#explanation .balance", /^When the line ends, White has given up a queen’s worth of material\.$/);
+  }));
+
+test("a move can be typed as people write it", async () => {
+  const types = (fen, text, expected) =>
+    onPage(at, { hash: hashOf({ fen }) }, async (page) => {
+      await page.fill("#move", text);
+      await page.press("#move", "Enter");
+      await page.waitForSelector(`.eyebrow:has-text("${expected}")`);
+    });
+  for (const text of ["o-o", "oo", "0-0"]) await types("4k3/8/8/8/8/8/8/4K2R w K - 0 1", text, "The move 1.O-O");
+  await types("4k3/8/8/8/8/8/8/R3K3 w Q - 0 1", "ooo", "The move 1.O-O-O");
+  await types(FORK, "nf6", "The move 25.Nxf6+");
+});
+
+test("a promotion typed without its piece asks for it", () =>
+  onPage(at, { hash: hashOf({ fen: "8/P6k/8/8/8/8/8/4K3 w - - 0 1" }) }, async (page) => {
+    await answered(page);
+    for (const text of ["a8", "a7a8"]) {
+      await page.fill("#move", text);
+      await page.press("#move", "Enter");
+      await page.waitForSelector("dialog[open]");
+      await page.keyboard.press("Escape");
+      await page.waitForSelector("dialog:not([open])", { state: "attached" });
+    }
+    await page.fill("#move", "a8");
+    await page.press("#move", "Enter");
+    await page.click("dialog button[aria-label*=rook]");
+    await page.waitForSelector(".eyebrow:has-text('The move 1.a8=R')");
+  }));
+
 test("promotion asks for the piece; escape takes the move back", () =>
   onPage(at, { hash: hashOf({ fen: "3n4/4P2k/8/8/8/8/8/4K3 w - - 0 1" }) }, async (page) => {
     await answered(page);
@@ -400,6 +490,49 @@ test("bad input is named and leaves the board alone", () =>
     await says(page, "#game .failure", /2\.Qxh7 is not legal here/);
     await page.goto(`${at.origin}/${hashOf({ fen: FORK, moves: "e4f6,a1a8" })}`);
     await page.waitForFunction(() => document.querySelector("#trouble").textContent.includes("a1a8"));
+  }));
+
+test("a FEN is read as people copy it; one without the side to move is named", () =>
+  onPage(at, { hash: hashOf({ fen: DISCOVERED }) }, async (page) => {
+    await answered(page);
+    await open(page, FORK.split(" ")[0]);
+    await says(page, "#trouble", /not who is to move/);
+    await says(page, "#explanation h2", /opens the e-file/);
+    for (const text of [`FEN: ${FORK}`, `"${FORK}"`, FORK.replaceAll(" ", "\t")]) {
+      await page.click("#examples button >> nth=0");
+      await page.waitForSelector("h2:has-text('opens the e-file')");
+      await open(page, text);
+      await page.waitForSelector("h2:has-text('forks')");
+    }
+  }));
+
+test("games are told apart by result and date, and those left out are counted", () =>
+  onPage(at, {}, async (page) => {
+    await page.fill("#text", FORK);
+    const text = `${TWO.replace('[Result "1-0"]', '[Result "1-0"]\n[Date "1999.05.??"]')}\n[White "Eva"]\n[Result "1-0"]\n\n1-0\n`;
+    await page.setInputFiles("#file", { name: "games.pgn", mimeType: "text/plain", buffer: Buffer.from(text) });
+    await says(page, "#which-game", /2\. Cara – Dov, 1–0, 1999-05/);
+    await says(page, "#game", /One game without moves was left out/);
+    assert.equal(await page.inputValue("#text"), "", "what was typed before is about something else");
+  }));
+
+test("on a phone a chosen moment brings its explanation into sight", () =>
+  onPage(at, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, async (page) => {
+    await open(page, MISSED.replace("Club evening", `https://example.org/${"a".repeat(120)}`));
+    await reviewed(page);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
+    await page.click(".to-moments");
+    await page.locator(".findings .finding").last().click();
+    await answered(page);
+    await until(async () => {
+      const { y } = await page.locator("#explanation").boundingBox();
+      assert.ok(y >= 380 && y < 700, `the explanation is at ${y}`);
+    });
+  }));
+
+test("without scripts the reference pages are one click away", () =>
+  onPageWithoutScripts(async (page) => {
+    await says(page, ".no-script a", /The tactics/);
   }));
 
 test("with the server gone the page says so, and asks again when told to", () =>
@@ -494,6 +627,17 @@ test("every tactic's reference page shows as many boards as its corpus has cases
       await until(async () => assert.equal(await page.locator(`img[src*="img/${name}/"]`).count(), (await cases(name)).length, name));
     }
   }));
+
+async function onPageWithoutScripts(run) {
+  const opened = await at.browser.newContext({ javaScriptEnabled: false });
+  try {
+    const page = await opened.newPage();
+    await page.goto(at.origin);
+    await run(page);
+  } finally {
+    await opened.close();
+  }
+}
 
 /** The positions that a tactic is tested on. */
 async function cases(name) {
