@@ -38,18 +38,18 @@ const GENERATOR: &str = "<meta name=\"generator\" content=\"koga\">";
 /// All pages, with a picture a position. Positions link to the analysis page at the address `analysis`.
 pub fn html(analysis: &str) -> Vec<Page> {
     let page = |path: String, text: String| Page { path, text };
+    let all = Tactic::ALL.map(|tactic| (tactic, shown_cases(tactic)));
     let mut pages = vec![
-        page("index.html".to_owned(), contents(analysis)),
+        page("index.html".to_owned(), contents(&all, analysis)),
         page("site.css".to_owned(), STYLE.to_owned()),
         page("favicon.svg".to_owned(), ICON.to_owned()),
         page("licence.txt".to_owned(), LICENCE.to_owned()),
     ];
-    for tactic in Tactic::ALL {
-        let cases = shown_cases(tactic);
-        for shown in &cases {
-            pages.push(page(picture(tactic, shown), shown.diagram(tactic).svg()));
+    for (tactic, cases) in &all {
+        for shown in cases {
+            pages.push(page(picture(*tactic, shown), shown.diagram(*tactic).svg()));
         }
-        pages.push(page(format!("{tactic}.html"), tactic_page(tactic, &cases, analysis)));
+        pages.push(page(format!("{tactic}.html"), tactic_page(*tactic, cases, analysis)));
     }
     pages
 }
@@ -126,21 +126,20 @@ fn document(heading: &str, main: &str, analysis: &str) -> String {
     )
 }
 
-fn contents(analysis: &str) -> String {
+fn contents(all: &[(Tactic, Vec<Shown>)], analysis: &str) -> String {
     let mut main = String::from(
         "<p class=\"lead\">For each tactic: how Koga decides, every position that it is tested on, and the near misses with \
          the rule that refuses them.</p>\n<ul class=\"tactics\">\n",
     );
-    for tactic in Tactic::ALL {
-        let cases = shown_cases(tactic);
+    for (tactic, cases) in all {
         let Some(first) = cases.first() else { continue };
         let _ = writeln!(
             main,
             "<li><a href=\"{tactic}.html\"><img src=\"{}\" alt=\"\" width=\"390\" height=\"390\" loading=\"lazy\"><b>{}</b></a>\
              <p>{}</p><p class=\"dim\">{} positions</p></li>",
-            picture(tactic, first),
-            title(tactic),
-            escape(&summary(tactic)),
+            picture(*tactic, first),
+            title(*tactic),
+            escape(&summary(*tactic)),
             cases.len()
         );
     }
