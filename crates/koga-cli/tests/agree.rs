@@ -10,22 +10,11 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use support::Folder;
+use support::{Folder, succeeded, text};
 
 fn agree<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_koga"));
     command.arg("agree").args(args).stdin(Stdio::null()).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
-#[track_caller]
-fn succeeded(output: &Output) -> &str {
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert_eq!(text(&output.stderr), "");
-    text(&output.stdout)
 }
 
 /// The numbers of a theme's row: both, Koga only, label only.

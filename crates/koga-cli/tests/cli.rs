@@ -1,5 +1,7 @@
 //! The program as a user meets it: exit statuses, messages for bad input, and `--jsonl`.
 
+mod support;
+
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
     process::{Child, Command, Output, Stdio},
@@ -7,6 +9,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use support::text;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const FORK: &str = "r3k3/8/8/3N4/8/8/8/4K3 w - - 0 1";
@@ -20,10 +23,6 @@ fn koga(args: &[&str]) -> Command {
 
 fn run(args: &[&str]) -> Output {
     koga(args).output().expect("the program runs")
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("what is printed is UTF-8")
 }
 
 /// Runs the program and expects a failed request: status 1, nothing printed, a message with all of the parts.

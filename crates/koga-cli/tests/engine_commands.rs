@@ -1,14 +1,17 @@
 //! The program where the engine takes part: `koga explain` without a line, and `koga review`.
 
+mod support;
+
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Output, Stdio},
     time::{Duration, Instant},
 };
 
 use serde_json::Value;
+use support::Folder;
 
 const FORK: &str = "r3k3/5ppp/8/3N4/8/8/5PPP/4K3 w - - 0 1";
 
@@ -40,14 +43,6 @@ fn fed(args: &[&str], input: &str) -> Output {
         .expect("the program runs");
     child.stdin.take().expect("piped").write_all(input.as_bytes()).expect("it listens");
     child.wait_with_output().expect("it ends")
-}
-
-/// A directory of its own for a test, empty.
-fn scratch(name: &str) -> PathBuf {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&dir);
-    fs::create_dir_all(&dir).expect("a directory can be made");
-    dir
 }
 
 fn text(path: &Path) -> &str {
@@ -173,8 +168,8 @@ const GAMES: &str = "[Event \"one\"]\n[White \"Ada\"]\n[Black \"Bob\"]\n[Result 
 
 #[test]
 fn a_review_tells_the_critical_moments_and_passes_bad_games_through() {
-    let dir = scratch("review");
-    let (games, out) = (dir.join("games.pgn"), dir.join("out.pgn"));
+    let folder = Folder::new();
+    let (games, out) = (folder.path("games.pgn"), folder.path("out.pgn"));
     fs::write(&games, GAMES).unwrap();
     let output = run(&["review", text(&games), "-o", text(&out), "--nodes", "1000"]);
     assert_eq!(output.status.code(), Some(1), "a game is bad");
@@ -194,13 +189,13 @@ fn a_review_tells_the_critical_moments_and_passes_bad_games_through() {
     assert!(annotated.contains("2. g4 $4 {"), "{annotated}");
     assert!(annotated.contains("[Variant \"Atomic\"]\n\n1. e4 *\n"), "{annotated}");
     assert_eq!(annotated.matches("[Event ").count(), 4);
-    assert_eq!(fs::read_dir(&dir).unwrap().count(), 2, "nothing is left beside the two files");
+    assert_eq!(folder.names().len(), 2, "nothing is left beside the two files");
 }
 
 #[test]
 fn formats_players_and_threads() {
-    let dir = scratch("formats");
-    let games = dir.join("games.pgn");
+    let folder = Folder::new();
+    let games = folder.path("games.pgn");
     fs::write(&games, GAMES).unwrap();
     let of = |more: &[&str]| stdout(&run(&[&["review", text(&games), "--nodes", "1000"], more].concat()));
     for format in ["text", "pgn", "json"] {
@@ -215,7 +210,7 @@ fn formats_players_and_threads() {
     assert_eq!(json[1]["errors"][0]["token"], "Ke3");
     assert!(!of(&["--player", "black"]).contains("White allows"));
     assert!(of(&["--player", "ada"]).contains("White allows mate"));
-    let out = dir.join("out.json");
+    let out = folder.path("out.json");
     let nothing = of(&["-o", text(&out), "--format", "json"]);
     assert_eq!(nothing, "");
     assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 4);
@@ -226,8 +221,8 @@ fn formats_players_and_threads() {
 
 #[test]
 fn a_file_without_games_is_an_error() {
-    let dir = scratch("empty");
-    let games = dir.join("games.pgn");
+    let folder = Folder::new();
+    let games = folder.path("games.pgn");
     fs::write(&games, "\u{feff}\r\n\r\n").unwrap();
     let output = run(&["review", text(&games)]);
     assert_eq!(output.status.code(), Some(1));
@@ -237,8 +232,8 @@ fn a_file_without_games_is_an_error() {
 #[test]
 #[cfg(unix)]
 fn an_interruption_leaves_a_readable_file() {
-    let dir = scratch("interrupted");
-    let (games, out) = (dir.join("games.pgn"), dir.join("out.pgn"));
+    let folder = Folder::new();
+    let (games, out) = (folder.path("games.pgn"), folder.path("out.pgn"));
     fs::write(&games, format!("{}\n", GAMES.split("[Event \"two\"]").next().unwrap()).repeat(3000)).unwrap();
     let mut child = koga()
         .args(["review", text(&games), "-o", text(&out), "--nodes", "3000"])

@@ -710,10 +710,8 @@ fn who_reads_slowly_or_asks_for_much_does_not_keep_it_from_ending() {
 #[test]
 fn a_review_streams_progress_and_games_in_order() {
     let server = Server::start(&["--nodes", "1000"]);
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("serve-review");
-    fs::create_dir_all(&dir).unwrap();
-    let (games, out) = (dir.join("games.pgn"), dir.join("out.pgn"));
-    fs::write(&games, GAMES).unwrap();
+    let folder = Folder::new();
+    let (games, out) = (folder.write("games.pgn", GAMES), folder.path("out.pgn"));
     for (player, extra) in
         [(None, &[][..]), (Some("Ada"), &["--player", "Ada"]), (Some("white"), &["--player", "white"])]
     {

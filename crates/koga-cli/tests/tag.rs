@@ -17,7 +17,7 @@ use koga::{
     shakmaty::{CastlingMode, uci::UciMove},
 };
 use koga_cli::corpus;
-use support::Folder;
+use support::{Folder, succeeded, text};
 
 fn koga<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_koga"));
@@ -40,17 +40,6 @@ fn tag_stdin<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>, input: &[u8]) -
     let output = child.wait_with_output().unwrap();
     feeder.join().unwrap();
     output
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
-#[track_caller]
-fn succeeded(output: &Output) -> &str {
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert_eq!(text(&output.stderr), "");
-    text(&output.stdout)
 }
 
 /// Two puzzles: a fork by a knight, and a mate on the back rank.

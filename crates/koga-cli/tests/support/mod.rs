@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "not every test needs all of it")]
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, process::Output};
 
 use tempfile::TempDir;
 
@@ -30,4 +30,17 @@ impl Folder {
         names.sort();
         names
     }
+}
+
+/// What was printed.
+pub fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("what is printed is UTF-8")
+}
+
+/// What a run printed that succeeded and complained of nothing.
+#[track_caller]
+pub fn succeeded(output: &Output) -> &str {
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "");
+    text(&output.stdout)
 }
