@@ -65,51 +65,47 @@ pub fn is_beyond_help(pos: &Chess, sq: Square) -> bool {
 /// all others: with good ones it is quick.
 pub fn is_parried(pos: &Chess, first: Bitboard) -> bool {
     let us = !pos.turn();
-    let now = balance(pos.board(), us);
-    let parries = |reply: &Move| {
-        let mut after = pos.clone();
-        after.play_unchecked(*reply);
-        let lost = now - balance(after.board(), us);
+    answers(pos).any(|(_, after, lost)| {
         let men = Men::of(&after);
         let falls = |sq| men.exchange(sq, us) > lost;
-        if (first & men.by_color(!us)).into_iter().any(falls) {
-            return false;
-        }
-        !after.capture_moves().into_iter().any(|m| move_value(&after, m) > lost)
-    };
-    pos.legal_moves().iter().any(parries)
+        !(first & men.by_color(!us)).into_iter().any(falls)
+            && !after.capture_moves().into_iter().any(|m| move_value(&after, m) > lost)
+    })
 }
 
 /// Whether the side not to move is sure to win one of these men of the other: whatever is answered, it can take one of them with
 /// profit, wherever it went.
 pub fn is_sure_to_win_one(pos: &Chess, men: Bitboard) -> bool {
-    let us = !pos.turn();
-    let now = balance(pos.board(), us);
-    let falls_after = |reply: &Move| {
-        let mut after = pos.clone();
-        after.play_unchecked(*reply);
-        let lost = now - balance(after.board(), us);
-        let men = moved(*reply).into_iter().flatten().fold(men, |men, (from, to)| match men.contains(from) {
+    let falls_after = |(reply, after, lost): (Move, Chess, Points)| {
+        let men = moved(reply).into_iter().flatten().fold(men, |men, (from, to)| match men.contains(from) {
             true => men.without(from).with(to),
             false => men,
         });
         let takes_one = |m: &Move| captured(*m).is_some_and(|(sq, _)| men.contains(sq));
         after.capture_moves().into_iter().filter(takes_one).any(|m| move_value(&after, m) > lost)
     };
-    let replies = pos.legal_moves();
-    !replies.is_empty() && replies.iter().all(falls_after)
+    let mut answers = answers(pos).peekable();
+    answers.peek().is_some() && answers.all(falls_after)
 }
 
 /// What the side not to move is sure of: whatever the other side answers, it has a capture afterwards that leaves it at
 /// least this much better off than now, exchanges on that square counted. 0 if some answer avoids that.
 pub fn sure_gain(pos: &Chess) -> Points {
+    let gain_after = |(_, after, lost): (Move, Chess, Points)| {
+        let best = after.capture_moves().into_iter().map(|m| move_value(&after, m)).max().unwrap_or(0);
+        best.max(0) - lost
+    };
+    answers(pos).map(gain_after).min().unwrap_or(0).max(0)
+}
+
+/// The answers of the side to move, each with the position after it and the points that the other side loses by it.
+fn answers(pos: &Chess) -> impl Iterator<Item = (Move, Chess, Points)> {
     let us = !pos.turn();
     let now = balance(pos.board(), us);
-    let gain_after = |reply: Move| {
+    pos.legal_moves().into_iter().map(move |reply| {
         let mut after = pos.clone();
         after.play_unchecked(reply);
-        let best = after.capture_moves().into_iter().map(|m| move_value(&after, m)).max().unwrap_or(0);
-        balance(after.board(), us) + best.max(0) - now
-    };
-    pos.legal_moves().into_iter().map(gain_after).min().unwrap_or(0).max(0)
+        let lost = now - balance(after.board(), us);
+        (reply, after, lost)
+    })
 }
