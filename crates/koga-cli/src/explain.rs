@@ -15,7 +15,10 @@ use koga_review::{contradicts, cut, headline, render::json::JsonScore, win::chan
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{engine::EngineArgs, request::Question};
+use crate::{
+    engine::EngineArgs,
+    request::{Problem, Question, RequestError, question},
+};
 
 /// What to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -104,16 +107,21 @@ pub struct Scored {
 
 impl Scored {
     fn new(root: &Chess, setup: Option<Move>, found: PvLine, part: &'static str) -> Option<Scored> {
-        let line = cut(root, setup, &found.moves, found.score)?;
-        let report = analyze(&line);
-        Some(Scored { line, report, found, part }.without_idle_headline(false))
+        Scored::judged(root, setup, found, part, false)
     }
 
-    fn without_idle_headline(mut self, is_mistake: bool) -> Scored {
-        let Scored { line, report, found, .. } = &mut self;
-        report.headline =
-            report.headline.filter(|index| !is_idle(line, &report.findings[*index], found.score, is_mistake));
-        self
+    fn judged(
+        root: &Chess,
+        setup: Option<Move>,
+        found: PvLine,
+        part: &'static str,
+        is_mistake: bool,
+    ) -> Option<Scored> {
+        let line = cut(root, setup, &found.moves, found.score)?;
+        let mut report = analyze(&line);
+        let is_idle = |index: usize| is_idle(&line, &report.findings[index], found.score, is_mistake);
+        report.headline = report.headline.filter(|index| !is_idle(*index));
+        Some(Scored { line, report, found, part })
     }
 
     /// The report, ready to be written.
@@ -198,8 +206,7 @@ pub fn scored(question: &Question, limits: &Limits, engine: &mut dyn Engine) -> 
             let clearly = |best: &PvLine| !is_best && chances(best.score) - chances(found.score) >= CLEARLY;
             let better = best.filter(clearly);
             let reply = better.as_ref().and_then(|_| reply(root, &found));
-            let played = Scored::new(root, *setup, found, "move");
-            lines.extend(played.map(|played| played.without_idle_headline(better.is_some())));
+            lines.extend(Scored::judged(root, *setup, found, "move", better.is_some()));
             lines.extend(reply);
             lines.extend(better.and_then(|better| Scored::new(root, *setup, better, "better")));
         }
@@ -208,14 +215,16 @@ pub fn scored(question: &Question, limits: &Limits, engine: &mut dyn Engine) -> 
 }
 
 fn by_engine(request: &Request) -> Result<String, String> {
-    let root = parse::parse_fen(&request.fen).map_err(|err| point_at(&err, &request.fen, "", false))?;
-    let candidate = request.candidate.as_deref().map(|text| candidate(&root, text, &request.fen)).transpose()?;
-    if root.legal_moves().is_empty() {
-        return Err(NoLine::Over(root.is_checkmate()).to_string());
+    let text = request.candidate.as_deref();
+    let question = question(&request.fen, None, text).map_err(|err| match err {
+        RequestError::Parse(err) => point_at(&err, &request.fen, text.unwrap_or_default(), false),
+        err => Problem::from(&err).message.into_owned(),
+    })?;
+    if question.root.legal_moves().is_empty() {
+        return Err(NoLine::Over(question.root.is_checkmate()).to_string());
     }
     let mut engine = request.engine.open().map_err(|err| err.to_string())?;
     let limits = request.engine.limits(DEFAULT_NODES).with_lines(request.multipv.max(1));
-    let question = Question { root, setup: None, candidate };
     let lines = scored(&question, &limits, &mut *engine).map_err(|err| err.to_string())?;
     let first = &lines[0];
     match (request.why_not, request.format) {
@@ -280,13 +289,6 @@ fn in_words(lines: &[Scored], engine: &str, colored: bool) -> String {
 
 fn to_json(json: &impl Serialize) -> Result<String, String> {
     Ok(serde_json::to_string(json).map_err(|err| err.to_string())? + "\n")
-}
-
-/// The move that was given, or a message with the token underlined.
-fn candidate(root: &Chess, text: &str, fen: &str) -> Result<Move, String> {
-    let token = parse::moves_of(text).next().ok_or_else(|| ParseError::EmptyLine.to_string())?;
-    parse::parse_move(root, token)
-        .map_err(|reason| point_at(&ParseError::Move { ply: 1, token: token.to_owned(), reason }, fen, text, false))
 }
 
 fn parse(request: &Request) -> Result<Line, String> {

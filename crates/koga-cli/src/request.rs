@@ -26,6 +26,12 @@ pub enum Asked {
     Engine(Box<Question>),
 }
 
+impl From<Question> for Asked {
+    fn from(question: Question) -> Asked {
+        Asked::Engine(Box::new(question))
+    }
+}
+
 /// A question for the engine.
 #[derive(Debug, Clone)]
 pub struct Question {
@@ -177,21 +183,17 @@ pub fn asked(fen: &str, setup: Option<&str>, moves: Option<&[Cow<str>]>) -> Resu
     let line = match (setup, moves) {
         (Some(setup), Some(moves)) => Line::parse_with_setup(fen, setup, moves.iter().map(AsRef::as_ref)),
         (None, Some(moves)) => Line::parse(fen, moves.iter().map(AsRef::as_ref)),
-        (setup, None) => return question(fen, setup, None),
+        (setup, None) => return question(fen, setup, None).map(Asked::from),
     };
     Ok(Asked::Line(Box::new(line.map_err(RequestError::Parse)?)))
 }
 
-/// What is asked for where a move is given and the engine finds the rest.
+/// A question for the engine: of a position or, where a candidate is given, of that move.
 ///
 /// # Errors
 ///
 /// As [`asked`].
-pub fn asked_of_move(fen: &str, setup: Option<&str>, candidate: &str) -> Result<Asked, RequestError> {
-    question(fen, setup, Some(candidate))
-}
-
-fn question(fen: &str, setup: Option<&str>, candidate: Option<&str>) -> Result<Asked, RequestError> {
+pub fn question(fen: &str, setup: Option<&str>, candidate: Option<&str>) -> Result<Question, RequestError> {
     let mut root = parse_fen(fen).map_err(RequestError::Parse)?;
     let read = |pos: &Chess, ply: usize, token: &str| {
         parse_move(pos, token)
@@ -202,7 +204,7 @@ fn question(fen: &str, setup: Option<&str>, candidate: Option<&str>) -> Result<A
         root.play_unchecked(m);
     }
     let candidate = candidate.map(|text| read(&root, 1, only_move(text)?)).transpose()?;
-    Ok(Asked::Engine(Box::new(Question { root, setup, candidate })))
+    Ok(Question { root, setup, candidate })
 }
 
 /// The one move of a text such as `1. Nf3!`.

@@ -177,7 +177,7 @@ fn consider(body: &[u8], app: &App, longest: usize) -> Considered {
         let setup = request.setup.as_deref();
         let asked = match (&request.candidate, &request.moves) {
             (None, moves) => request::asked(&request.fen, setup, moves.as_deref()),
-            (Some(candidate), None) => request::asked_of_move(&request.fen, setup, candidate),
+            (Some(candidate), None) => request::question(&request.fen, setup, Some(candidate)).map(Asked::from),
             (Some(_), Some(_)) => {
                 let message = "\"move\" and \"moves\" exclude each other: a line that is given begins with its move";
                 Err(RequestError::Request(message.to_owned()))
