@@ -6,7 +6,6 @@ pub mod agree;
 pub mod corpus;
 pub mod engine;
 pub mod explain;
-pub mod html;
 pub mod jsonl;
 pub mod pages;
 pub mod request;
@@ -14,3 +13,6 @@ pub mod review;
 pub mod serve;
 pub mod site;
 pub mod tag;
+
+/// The exit status of a program that a signal ended, as shells count it.
+pub const INTERRUPTED_STATUS: u8 = 130;

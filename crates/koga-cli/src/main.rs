@@ -12,7 +12,7 @@ use std::{
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use koga::Tactic;
 use koga_cli::{
-    agree,
+    INTERRUPTED_STATUS, agree,
     engine::EngineArgs,
     explain::{self, Format, Request},
     jsonl, pages,
@@ -182,9 +182,6 @@ fn complain(message: &str) {
 
 /// Set by the first Ctrl-C; the second ends the program.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// The exit status of a program that a signal ended, as shells count it.
-const INTERRUPTED_STATUS: u8 = 130;
 
 fn review(args: &ReviewArgs, colored: bool, out: &mut impl Write) -> io::Result<ExitCode> {
     let handler = ctrlc::set_handler(|| {

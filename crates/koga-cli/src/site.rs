@@ -2,14 +2,15 @@
 
 use std::{collections::BTreeMap, fmt::Write, fs, io, path::Path};
 
-use koga::{Tactic, arbiter, render::text, tactics::Definition};
+use koga::{
+    Tactic, arbiter,
+    render::{diagram::escape, text},
+    tactics::Definition,
+};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use pulldown_cmark::{Parser, html::push_html};
 
-use crate::{
-    html::escape,
-    pages::{Page, RIVALS, Shown, fen, how_decided, shown_cases, summary, title},
-};
+use crate::pages::{Page, RIVALS, Shown, fen, how_decided, shown_cases, summary, title};
 
 /// Where `koga serve` answers unless it is told otherwise.
 pub const ANALYSIS: &str = "http://127.0.0.1:8080/";

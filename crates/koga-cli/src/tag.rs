@@ -18,14 +18,13 @@ use clap::{Command, ValueEnum, error::ErrorKind};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use koga_tag::{BadRow, End, Error, Input, Options, Target, Watch};
 
+use crate::INTERRUPTED_STATUS;
+
 /// So many bad rows are shown where no file is named for them.
 const SHOWN: u64 = 20;
 
 /// After Ctrl-C the rows at hand are finished. If that takes longer, because the input does not come, it is left undone.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The exit status of what Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
 
 /// What is to be tagged, and how.
 ///
@@ -176,7 +175,7 @@ fn tag(args: &Args, plan: Plan) -> Result<ExitCode, Error> {
         End::Whole => ExitCode::from(u8::from(summary.bad > 0)),
         End::Stopped => {
             kept("interrupted");
-            ExitCode::from(INTERRUPTED)
+            ExitCode::from(INTERRUPTED_STATUS)
         }
         End::TooManyBad => {
             kept("too many bad rows: stopped");
@@ -189,11 +188,11 @@ fn tag(args: &Args, plan: Plan) -> Result<ExitCode, Error> {
 fn watch_for_interrupts(stop: Arc<AtomicBool>) {
     let watched = ctrlc::set_handler(move || {
         if stop.swap(true, Relaxed) {
-            std::process::exit(i32::from(INTERRUPTED));
+            std::process::exit(INTERRUPTED_STATUS.into());
         }
         thread::spawn(|| {
             thread::sleep(PATIENCE);
-            std::process::exit(i32::from(INTERRUPTED));
+            std::process::exit(INTERRUPTED_STATUS.into());
         });
     });
     // Without a handler Ctrl-C ends the program at once, and --resume takes up the last note.

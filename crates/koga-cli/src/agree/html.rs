@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
+use koga::render::diagram::escape;
+
 use super::{
     Measured,
     tally::{Entry, Example, Side, THEMES},
     text::{NOTE, counted, rates, unlabelled},
 };
-use crate::html::escape;
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --ink: #1b1d20; --paper: #fbfaf8; --dim: #5d6168; --rule: #d9d6d0; --card: #fff;

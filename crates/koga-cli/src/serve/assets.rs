@@ -11,6 +11,8 @@ use axum::{
     response::Response,
 };
 
+use serde::Serialize;
+
 use crate::site;
 
 /// The files of the analysis page and what they are: a new one is added here.
@@ -75,6 +77,11 @@ impl Asset {
         hasher.write(&body);
         let tag = format!("\"{:016x}\"", hasher.finish());
         Asset { media_type, tag: HeaderValue::try_from(tag).expect("digits are fit for a header"), body }
+    }
+
+    /// JSON that never changes.
+    pub fn json(value: &impl Serialize) -> Asset {
+        Asset::new("application/json", serde_json::to_vec(value).expect("strings and numbers can be written").into())
     }
 
     /// The answer to a request with those headers: not the body where the client has it already.

@@ -28,6 +28,7 @@ use self::{
     metrics::Metrics,
 };
 use crate::{
+    INTERRUPTED_STATUS,
     engine::{EngineArgs, seconds},
     request::Problem,
 };
@@ -95,10 +96,9 @@ struct App {
 }
 
 impl App {
-    fn new(args: Args) -> Result<App, String> {
+    fn new(args: Args) -> App {
         let cores = available_parallelism().map_or(1, usize::from);
-        let json = |value: serde_json::Result<Vec<u8>>| value.map_err(|err| err.to_string());
-        Ok(App {
+        App {
             hosts: args.hosts,
             deadline: args.deadline,
             review_deadline: args.review_deadline,
@@ -106,10 +106,10 @@ impl App {
             longer: Arc::new(Semaphore::new(cores)),
             connections: Arc::new(Semaphore::new(connections::MOST)),
             assets: Assets::new(),
-            tactics: Asset::new("application/json", json(serde_json::to_vec(&api::all_tactics()))?.into()),
-            openapi: Asset::new("application/json", json(serde_json::to_vec(&document()))?.into()),
+            tactics: Asset::json(&api::all_tactics()),
+            openapi: Asset::json(&document()),
             metrics: Metrics::default(),
-        })
+        }
     }
 
     /// Does what takes milliseconds and no engine on a thread of its own. Its room is free again when it is done, even if
@@ -159,7 +159,7 @@ async fn serve(args: Args) -> Result<(), String> {
     let listener = TcpListener::bind(&args.addr).await.map_err(failed)?;
     let addr = listener.local_addr().map_err(failed)?;
     let end = signals().map_err(|err| format!("cannot listen to signals: {err}"))?;
-    let app = Arc::new(App::new(args)?);
+    let app = Arc::new(App::new(args));
     app.analyses.prepare().map_err(|err| err.to_string())?;
     // No browser can ask for the address that means all.
     let hint = if addr.ip().is_unspecified() {
@@ -174,8 +174,6 @@ async fn serve(args: Args) -> Result<(), String> {
 
 /// Waits for Ctrl-C or a request to end; the second ends the program at once.
 fn signals() -> io::Result<impl Future<Output = ()>> {
-    /// The exit status of a program that a signal ended, as shells count it.
-    const INTERRUPTED_STATUS: i32 = 130;
     #[cfg(unix)]
     let mut signals = {
         use tokio::signal::unix::{SignalKind, signal};
@@ -195,7 +193,7 @@ fn signals() -> io::Result<impl Future<Output = ()>> {
         signals().await;
         tokio::spawn(async move {
             signals().await;
-            std::process::exit(INTERRUPTED_STATUS);
+            std::process::exit(INTERRUPTED_STATUS.into());
         });
     })
 }
@@ -214,7 +212,7 @@ mod tests {
     pub(super) fn app(args: &[&str]) -> Arc<App> {
         let args = [&["serve"], args].concat();
         let matches = Args::augment_args(clap::Command::new("serve")).get_matches_from(args);
-        Arc::new(App::new(Args::from_arg_matches(&matches).expect("all has defaults")).expect("all can be written"))
+        Arc::new(App::new(Args::from_arg_matches(&matches).expect("all has defaults")))
     }
 
     #[test]

@@ -436,8 +436,12 @@ fn wrap_at(caption: &str, limit: usize) -> Vec<String> {
     lines
 }
 
-/// Text as XML character data. Characters that XML cannot hold become U+FFFD.
-fn escape(text: &str) -> String {
+/// Text as it stands in XML and HTML, within elements and quoted attributes. Characters that XML cannot hold become U+FFFD.
+///
+/// ```
+/// assert_eq!(koga::render::diagram::escape("a < \"b\""), "a &lt; &quot;b&quot;");
+/// ```
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
