@@ -21,7 +21,7 @@ import { chessgroundDests } from "chessops/compat";
 
 import { byId, el } from "./dom.js";
 import { fenOf, isChess960, isPromotion, pieceList, squaresOf, turnText } from "./position.js";
-import type { Finding } from "./report.js";
+import { type Finding, side } from "./report.js";
 
 /** What the board is to show. */
 export interface View {
@@ -76,7 +76,7 @@ export function showBoard(view: View): void {
   byId("turn").textContent = `${turnText(position)} · move ${position.fullmoves}`;
   byId("pieces").replaceChildren(
     ...(["white", "black"] as const).map((color) =>
-      el("li", {}, `${color === "white" ? "White" : "Black"}: ${pieceList(position, color)}`),
+      el("li", {}, `${side(color)}: ${pieceList(position, color)}`),
     ),
   );
   byId("legend").hidden = !view.finding && !view.squares;

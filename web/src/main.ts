@@ -15,6 +15,7 @@ import {
   InputError,
   fenOf,
   gameOf,
+  known,
   looksLikeFen,
   numbered,
   parseGames,
@@ -25,7 +26,7 @@ import {
   turnText,
   uciOf,
 } from "./position.js";
-import type { Mark, Moment } from "./report.js";
+import { type Mark, type Moment, side } from "./report.js";
 import { type Study, answer, endOf, gistOf, isFinding, lineOf, newStudy, plyOf, pointedOut, positionOf, requestFor } from "./study.js";
 
 /** What is on the board: a study, with or without a game beside it, or else a game. */
@@ -171,7 +172,7 @@ function announcePlace(): void {
   const { study, game } = shown;
   const { position, last } = view();
   const san = study ? lineOf(study).sans[plyOf(study) - 1] : game.game.line.sans[game.ply - 1];
-  const moved = last && san ? `${last.before.turn === "white" ? "White" : "Black"}: ${spoken(san)}. ` : "";
+  const moved = last && san ? `${side(last.before.turn)}: ${spoken(san)}. ` : "";
   const pointed = study && pointedOut(study);
   const trouble = (!study && game.game.trouble) || "";
   announce([`${moved}${turnText(position)}.`, pointed?.text, trouble].filter(Boolean).join(" "));
@@ -192,13 +193,13 @@ function address(): Address {
 /** What an address says of a game, whatever its ply. */
 function gameAddress({ game: { line, tags } }: GameState): Address {
   const start = fenOf(line.positions[0]!);
-  const known = (name: string) => tags.get(name)?.replace(/^[?*]$/, "") || undefined;
+  const tag = (name: string) => known(tags, name) || undefined;
   return {
     game: line.moves.map(makeUci),
     start: start === INITIAL_FEN ? undefined : start,
-    white: known("White"),
-    black: known("Black"),
-    result: known("Result"),
+    white: tag("White"),
+    black: tag("Black"),
+    result: tag("Result"),
   };
 }
 
@@ -464,7 +465,7 @@ function walk(by: number): void {
 function turnBoard(): void {
   flip();
   remember(false);
-  announce(`The board is seen from ${orientedTo() === "white" ? "White" : "Black"}’s side.`);
+  announce(`The board is seen from ${side(orientedTo())}’s side.`);
 }
 
 // ---- Input

@@ -20,6 +20,8 @@ import { INITIAL_FEN, makeFen, parseFen } from "chessops/fen";
 import { type Game as PgnGame, type PgnNodeData, makePgn, parsePgn, startingPosition } from "chessops/pgn";
 import { makeSanAndPlay, parseSan } from "chessops/san";
 
+import { side } from "./report.js";
+
 export { INITIAL_FEN };
 
 /** A root and the legal moves from it; `positions[n]` stands after n moves. */
@@ -156,12 +158,12 @@ export function pieceList(pos: Position, color: Color): string {
 
 /** How the game has ended where the side to move has no move. */
 export function endText(pos: Position): string | undefined {
-  if (pos.isCheckmate()) return `${pos.turn === "white" ? "White" : "Black"} is checkmated`;
+  if (pos.isCheckmate()) return `${side(pos.turn)} is checkmated`;
   return pos.isStalemate() ? "Stalemate: a draw" : undefined;
 }
 
 export const turnText = (pos: Position): string =>
-  endText(pos) ?? `${pos.turn === "white" ? "White" : "Black"} to move${pos.isCheck() ? ", in check" : ""}`;
+  endText(pos) ?? `${side(pos.turn)} to move${pos.isCheck() ? ", in check" : ""}`;
 
 export const looksLikeFen = (text: string): boolean =>
   /^[pnbrqk1-8]+(\/[pnbrqk1-8~]*){2,}(\s|$)/i.test(tidyFen(text)) && !/\n\s*\S/.test(text.trim());
@@ -176,11 +178,11 @@ export const tidyFen = (text: string): string =>
 /** A tag's value, unless it says that nobody knows. */
 export function known(tags: Map<string, string>, name: string): string {
   const value = tags.get(name) ?? "";
-  return /^[?.]*$/.test(value) ? "" : value;
+  return /^[?.*]*$/.test(value) ? "" : value;
 }
 
 export const resultOf = (tags: Map<string, string>): string =>
-  known(tags, "Result").replace("1/2-1/2", "½–½").replace("-", "–").replace("*", "");
+  known(tags, "Result").replace("1/2-1/2", "½–½").replace("-", "–");
 
 /** "1858-11-02", or as much as is known of it. */
 export const dateOf = (tags: Map<string, string>): string => known(tags, "Date").replaceAll(".??", "").replaceAll(".", "-");

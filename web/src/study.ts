@@ -87,7 +87,8 @@ export function gistOf(study: Study): Gist | undefined {
   const better = others.find(({ part }) => part === "better");
   const own = headlineOf(main);
   if (reply && (better || !own)) return { over: `Allows ${way(reply)}`, isBad: true, text: headlineOf(reply)!.text };
-  const stalemate = study.lines[0]!.positions[1]?.isStalemate() ? "Stalemate: a draw." : undefined;
+  const after = study.lines[0]!.positions[1];
+  const stalemate = after?.isStalemate() ? `${endText(after)}.` : undefined;
   if (better) {
     const { score } = better;
     const mates = score && "mate" in score && score.mate > 0;
